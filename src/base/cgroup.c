@@ -20,7 +20,7 @@ struct span {
 };
 
 /* Takes the text up to `end`, and leaves what follows it. An empty text has only empty parts. */
-static struct span take(struct span *text, char end) {
+static struct span cgroup_take(struct span *text, char end) {
   const char *found = text->length ? memchr(text->at, end, text->length) : NULL;
   struct span part = {text->at, found ? (size_t)(found - text->at) : text->length};
   size_t taken = part.length + (found != NULL);
@@ -36,12 +36,12 @@ static bool is(struct span span, const char *text) {
 /* Whether a list with commas has the word. */
 static bool lists(struct span list, const char *word) {
   while (list.length)
-    if (is(take(&list, ','), word)) return true;
+    if (is(cgroup_take(&list, ','), word)) return true;
   return false;
 }
 
 /* The kernel writes blanks, tabs, line ends and backslashes of mountinfo as \ooo. */
-static size_t unescape(struct span from, char *to, size_t capacity) {
+static size_t cgroup_unescape(struct span from, char *to, size_t capacity) {
   size_t length = 0;
   for (size_t i = 0; i < from.length && length + 1 < capacity; i++) {
     char c = from.at[i];
@@ -74,8 +74,8 @@ static bool read_digits(struct span text, uint64_t *number) {
 static bool find_line(struct span text, bool *is_v1, struct span *path) {
   bool found = false;
   while (text.length) {
-    struct span line = take(&text, '\n');
-    struct span number = take(&line, ':'), controllers = take(&line, ':');
+    struct span line = cgroup_take(&text, '\n');
+    struct span number = cgroup_take(&line, ':'), controllers = cgroup_take(&line, ':');
     bool has_memory = lists(controllers, "memory");
     if (!has_memory && !(is(number, "0") && !controllers.length)) continue;
     *is_v1 = has_memory;
@@ -93,12 +93,12 @@ struct mount {
 /* "36 35 98:0 /root /point rw,noatime shared:1 - type source options" */
 static struct mount read_mount(struct span line) {
   struct mount mount;
-  for (int i = 0; i < 3; i++) take(&line, ' ');
-  mount.root = take(&line, ' ');
-  mount.point = take(&line, ' ');
-  while (line.length && !is(take(&line, ' '), "-")) {}
-  mount.type = take(&line, ' ');
-  take(&line, ' ');
+  for (int i = 0; i < 3; i++) cgroup_take(&line, ' ');
+  mount.root = cgroup_take(&line, ' ');
+  mount.point = cgroup_take(&line, ' ');
+  while (line.length && !is(cgroup_take(&line, ' '), "-")) {}
+  mount.type = cgroup_take(&line, ' ');
+  cgroup_take(&line, ' ');
   mount.options = line;
   return mount;
 }
@@ -107,11 +107,11 @@ static struct mount read_mount(struct span line) {
  * the mount. */
 static bool make_path(struct cgroup *cgroup, const char *root, const struct mount *mount, struct span path) {
   char shown[CGROUP_PATH_MOST], point[CGROUP_PATH_MOST];
-  size_t length = unescape(mount->root, shown, sizeof shown);
+  size_t length = cgroup_unescape(mount->root, shown, sizeof shown);
   if (length == 1) length = 0; /* "/" */
   if (path.length < length || memcmp(path.at, shown, length)) return false;
   if (path.length > length && path.at[length] != '/') return false;
-  unescape(mount->point, point, sizeof point);
+  cgroup_unescape(mount->point, point, sizeof point);
   size_t begin = path.length - length == 1 ? path.length : length; /* no "/" at the end */
   int written = snprintf(cgroup->path, sizeof cgroup->path, "%s%s%.*s", root, point,
                          (int)(path.length - begin), path.at + begin);
@@ -121,7 +121,7 @@ static bool make_path(struct cgroup *cgroup, const char *root, const struct moun
 
 static bool find_folder(struct cgroup *cgroup, const char *root, struct span mounts, struct span path) {
   while (mounts.length) {
-    struct mount mount = read_mount(take(&mounts, '\n'));
+    struct mount mount = read_mount(cgroup_take(&mounts, '\n'));
     bool fits = cgroup->is_v1 ? is(mount.type, "cgroup") && lists(mount.options, "memory")
                               : is(mount.type, "cgroup2");
     if (fits && make_path(cgroup, root, &mount, path)) return true;
@@ -140,7 +140,7 @@ static long read_file_of(const struct cgroup *cgroup, size_t level, const char *
 }
 
 /* NONE if there is no such file, or no number in it ("max"). */
-static uint64_t number_of(const struct cgroup *cgroup, size_t level, const char *name) {
+static uint64_t cgroup_number_of(const struct cgroup *cgroup, size_t level, const char *name) {
   char text[32];
   uint64_t number;
   long length = read_file_of(cgroup, level, name, text, sizeof text);
@@ -148,23 +148,23 @@ static uint64_t number_of(const struct cgroup *cgroup, size_t level, const char 
 }
 
 /* A limit by its own file; NONE if there is none. */
-static uint64_t most_of(const struct cgroup *cgroup, size_t level) {
-  uint64_t most = number_of(cgroup, level, cgroup->is_v1 ? "memory.limit_in_bytes" : "memory.max");
+static uint64_t cgroup_most_of(const struct cgroup *cgroup, size_t level) {
+  uint64_t most = cgroup_number_of(cgroup, level, cgroup->is_v1 ? "memory.limit_in_bytes" : "memory.max");
   return most >= HUGE_LIMIT ? NONE : most;
 }
 
 static uint64_t high_of(const struct cgroup *cgroup, size_t level) {
-  uint64_t high = cgroup->is_v1 ? NONE : number_of(cgroup, level, "memory.high");
+  uint64_t high = cgroup->is_v1 ? NONE : cgroup_number_of(cgroup, level, "memory.high");
   return high >= HUGE_LIMIT ? NONE : high;
 }
 
 static uint64_t usage_of(const struct cgroup *cgroup, size_t level) {
-  return number_of(cgroup, level, cgroup->is_v1 ? "memory.usage_in_bytes" : "memory.current");
+  return cgroup_number_of(cgroup, level, cgroup->is_v1 ? "memory.usage_in_bytes" : "memory.current");
 }
 
 /* ALLOWED. NONE if there is no limit. */
 static uint64_t allowed_to(const struct cgroup *cgroup, size_t level) {
-  uint64_t high = high_of(cgroup, level), most = most_of(cgroup, level);
+  uint64_t high = high_of(cgroup, level), most = cgroup_most_of(cgroup, level);
   if (most != NONE) most -= most / HEADROOM;
   return high < most ? high : most;
 }
@@ -173,8 +173,8 @@ static uint64_t allowed_to(const struct cgroup *cgroup, size_t level) {
 static uint64_t number_in_line(struct span text, const char *word) {
   uint64_t number = 0;
   while (text.length) {
-    struct span line = take(&text, '\n');
-    if (is(take(&line, ' '), word) && read_digits(line, &number)) return number;
+    struct span line = cgroup_take(&text, '\n');
+    if (is(cgroup_take(&line, ' '), word) && read_digits(line, &number)) return number;
   }
   return 0;
 }
@@ -201,10 +201,10 @@ static uint64_t pressure_of(const struct cgroup *cgroup, size_t level) {
   char text[SHORT_BYTES];
   uint64_t us = 0;
   long length = cgroup->is_v1 ? 0 : read_file_of(cgroup, level, "memory.pressure", text, sizeof text);
-  struct span rest = {text, length > 0 ? (size_t)length : 0}, line = take(&rest, '\n');
-  if (!is(take(&line, ' '), "some")) return 0;
+  struct span rest = {text, length > 0 ? (size_t)length : 0}, line = cgroup_take(&rest, '\n');
+  if (!is(cgroup_take(&line, ' '), "some")) return 0;
   while (line.length) {
-    struct span part = take(&line, ' ');
+    struct span part = cgroup_take(&line, ' ');
     if (part.length < sizeof total || memcmp(part.at, total, sizeof total - 1) != 0) continue;
     part.at += sizeof total - 1, part.length -= sizeof total - 1;
     return read_digits(part, &us) ? us : 0;
@@ -260,7 +260,7 @@ bool cgroup_look(const struct cgroup *cgroup, struct cgroup_state *state) {
   if (!own) return false;
   limiting = own;
   for (size_t level = own; level; level = level_above(cgroup, level)) {
-    uint64_t most = most_of(cgroup, level), slowed = high_of(cgroup, level);
+    uint64_t most = cgroup_most_of(cgroup, level), slowed = high_of(cgroup, level);
     if (most < limit) limit = most, limiting = level;
     if (slowed < high) high = slowed;
   }

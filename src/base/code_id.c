@@ -9,32 +9,32 @@ struct making {
   uint64_t hash;
 };
 
-static uint64_t word_at(const unsigned char *bytes, size_t left) {
+static uint64_t code_id_word_at(const unsigned char *bytes, size_t left) {
   uint64_t word = 0;
   memcpy(&word, bytes, left < sizeof word ? left : sizeof word);
   return word;
 }
 
-static bool add(struct making *making, const Elf64_Phdr *segment, uint64_t offset, size_t count) {
+static bool code_id_add(struct making *making, const Elf64_Phdr *segment, uint64_t offset, size_t count) {
   const unsigned char *bytes = making->bytes(making->context, segment, offset, count);
   for (size_t i = 0; bytes && i < count; i += sizeof(uint64_t))
-    making->hash = hash_combine(making->hash, word_at(bytes + i, count - i));
+    making->hash = hash_combine(making->hash, code_id_word_at(bytes + i, count - i));
   return bytes;
 }
 
 /* Adds the page at an offset. The ELF header, at the begin of the file, tells where the sections
  * are, which strip(1) moves. */
-static bool add_page(struct making *making, const Elf64_Phdr *segment, uint64_t offset) {
+static bool code_id_add_page(struct making *making, const Elf64_Phdr *segment, uint64_t offset) {
   uint64_t skipped = !segment->p_offset && !offset ? sizeof(Elf64_Ehdr) : 0;
   uint64_t left = segment->p_filesz - offset, count = left < CODE_ID_PAGE ? left : CODE_ID_PAGE;
-  return count <= skipped || add(making, segment, offset + skipped, (size_t)(count - skipped));
+  return count <= skipped || code_id_add(making, segment, offset + skipped, (size_t)(count - skipped));
 }
 
 static bool add_segment(struct making *making, const Elf64_Phdr *segment) {
   uint64_t pages = (segment->p_filesz + CODE_ID_PAGE - 1) / CODE_ID_PAGE;
   uint64_t taken = pages < CODE_ID_PAGES ? pages : CODE_ID_PAGES;
   for (uint64_t i = 1; i <= taken; i++)
-    if (!add_page(making, segment, (i * pages / taken - 1) * CODE_ID_PAGE)) return false;
+    if (!code_id_add_page(making, segment, (i * pages / taken - 1) * CODE_ID_PAGE)) return false;
   return true;
 }
 

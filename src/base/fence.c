@@ -28,7 +28,7 @@ static bool barrier(int command) { return syscall(SYS_membarrier, command, 0, 0)
 
 /* Waits for 1 ms. It does not sleep: signals cut a sleep short, and a thread may be cancelled in
  * it. */
-static void rest(void) {
+static void fence_rest(void) {
   for (uint64_t end = os_monotonic_ns() + 1000000; os_monotonic_ns() < end;) sched_yield();
 }
 
@@ -51,7 +51,7 @@ void fence_heavy(void) {
   fence_even();
   if (atomic_load(&fence_is_uneven) && !barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) &&
       !(barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)))
-    rest();
+    fence_rest();
   errno = saved;
 }
 /* SPDX-License-Identifier: MIT */

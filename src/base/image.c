@@ -45,7 +45,7 @@ static long read_at(int fd, void *bytes, size_t count, uint64_t offset) {
   return syscall(SYS_pread64, fd, bytes, count, offset);
 }
 
-static bool read_all(int fd, void *bytes, size_t count, uint64_t offset) {
+static bool image_read_all(int fd, void *bytes, size_t count, uint64_t offset) {
   return read_at(fd, bytes, count, offset) == (long)count;
 }
 
@@ -56,10 +56,10 @@ static bool read_segments(struct elf *elf, const Elf64_Ehdr *header) {
   elf->sections = header->e_shoff;
   elf->section_count = header->e_shentsize == sizeof(Elf64_Shdr) ? header->e_shnum : 0;
   return header->e_phentsize == sizeof(Elf64_Phdr) &&
-         read_all(elf->fd, elf->segments, elf->segment_count * sizeof *elf->segments, header->e_phoff);
+         image_read_all(elf->fd, elf->segments, elf->segment_count * sizeof *elf->segments, header->e_phoff);
 }
 
-static const Elf64_Phdr *find_segment(const struct elf *elf, uint32_t type) {
+static const Elf64_Phdr *image_find_segment(const struct elf *elf, uint32_t type) {
   for (unsigned i = 0; i < elf->segment_count; i++)
     if (elf->segments[i].p_type == type) return &elf->segments[i];
   return NULL;
@@ -78,7 +78,7 @@ static uint64_t offset_of(const struct elf *elf, uint64_t address) {
 static bool is_musl(const struct elf *elf, const Elf64_Phdr *loader) {
   char path[IMAGE_NAME_MOST] = "";
   size_t length = loader->p_filesz < sizeof path ? (size_t)loader->p_filesz : sizeof path - 1;
-  return read_all(elf->fd, path, length, loader->p_offset) && strstr(path, "/ld-musl-");
+  return image_read_all(elf->fd, path, length, loader->p_offset) && strstr(path, "/ld-musl-");
 }
 
 /* ---- the dynamic section ---- */
@@ -132,7 +132,7 @@ static enum image_kind find_sanitizer(struct elf *elf, const Elf64_Dyn *entry) {
 
 /* ---- symbols ---- */
 
-static uint32_t hash_of(const char *name) {
+static uint32_t image_hash_of(const char *name) {
   uint32_t hash = 5381;
   for (; *name; name++) hash = hash * 33 + (unsigned char)*name;
   return hash;
@@ -142,9 +142,9 @@ static bool is_definition(const struct elf *elf, uint64_t number, const char *na
   Elf64_Sym symbol;
   char text[32];
   size_t bytes = strlen(name) + 1;
-  return read_all(elf->fd, &symbol, sizeof symbol, elf->symbols + number * sizeof symbol) &&
+  return image_read_all(elf->fd, &symbol, sizeof symbol, elf->symbols + number * sizeof symbol) &&
          symbol.st_shndx != SHN_UNDEF && bytes <= sizeof text &&
-         read_all(elf->fd, text, bytes, elf->strings + symbol.st_name) && !memcmp(text, name, bytes);
+         image_read_all(elf->fd, text, bytes, elf->strings + symbol.st_name) && !memcmp(text, name, bytes);
 }
 
 /* Looks in the hash table as the dynamic loader does; it holds only what the program defines. */
@@ -152,20 +152,20 @@ static bool defines(const struct elf *elf, const char *name) {
   struct {
     uint32_t buckets, first, bloom_words, shift;
   } table;
-  uint32_t hash = hash_of(name), number, value;
+  uint32_t hash = image_hash_of(name), number, value;
   uint64_t word, at = elf->hash + sizeof table;
-  if (!elf->hash || !elf->symbols || !elf->strings || !read_all(elf->fd, &table, sizeof table, elf->hash) ||
-      !table.buckets || !table.bloom_words ||
-      !read_all(elf->fd, &word, sizeof word, at + sizeof word * (hash / 64 % table.bloom_words)) ||
+  if (!elf->hash || !elf->symbols || !elf->strings ||
+      !image_read_all(elf->fd, &table, sizeof table, elf->hash) || !table.buckets || !table.bloom_words ||
+      !image_read_all(elf->fd, &word, sizeof word, at + sizeof word * (hash / 64 % table.bloom_words)) ||
       !(word >> hash % 64 & word >> (hash >> (table.shift & 31)) % 64 & 1))
     return false;
   at += sizeof word * table.bloom_words;
-  if (!read_all(elf->fd, &number, sizeof number, at + sizeof number * (hash % table.buckets)) ||
+  if (!image_read_all(elf->fd, &number, sizeof number, at + sizeof number * (hash % table.buckets)) ||
       number < table.first)
     return false;
   at += sizeof number * (uint64_t)table.buckets;
   for (unsigned i = 0; i < CHAIN_MOST; i++, number++) {
-    if (!read_all(elf->fd, &value, sizeof value, at + sizeof value * (uint64_t)(number - table.first)))
+    if (!image_read_all(elf->fd, &value, sizeof value, at + sizeof value * (uint64_t)(number - table.first)))
       return false;
     if ((value | 1) == (hash | 1) && is_definition(elf, number, name)) return true;
     if (value & 1) return false;
@@ -197,7 +197,7 @@ struct marker {
 };
 
 /* The kind of the first marker in a table of names. */
-static enum image_kind search(int fd, uint64_t offset, uint64_t bytes, const struct marker *markers) {
+static enum image_kind image_search(int fd, uint64_t offset, uint64_t bytes, const struct marker *markers) {
   enum { OVERLAP = 32 };
   char window[WINDOW];
   for (uint64_t at = 0; at < bytes && at < NAMES_MOST; at += WINDOW - OVERLAP) {
@@ -213,16 +213,16 @@ static enum image_kind search(int fd, uint64_t offset, uint64_t bytes, const str
 static enum image_kind search_symbol_table(const struct elf *elf, const struct marker *markers) {
   Elf64_Shdr table, names;
   for (uint64_t i = 0; i < elf->section_count; i++)
-    if (read_all(elf->fd, &table, sizeof table, elf->sections + i * sizeof table) &&
+    if (image_read_all(elf->fd, &table, sizeof table, elf->sections + i * sizeof table) &&
         table.sh_type == SHT_SYMTAB &&
-        read_all(elf->fd, &names, sizeof names, elf->sections + table.sh_link * sizeof names))
-      return search(elf->fd, names.sh_offset, names.sh_size, markers);
+        image_read_all(elf->fd, &names, sizeof names, elf->sections + table.sh_link * sizeof names))
+      return image_search(elf->fd, names.sh_offset, names.sh_size, markers);
   return IMAGE_GOOD;
 }
 
-static bool imports(const struct elf *elf, const char *name) {
+static bool image_imports(const struct elf *elf, const char *name) {
   const struct marker markers[] = {{name, IMAGE_OWN_MALLOC}, {0}};
-  return search(elf->fd, elf->strings, elf->string_bytes, markers) != IMAGE_GOOD;
+  return image_search(elf->fd, elf->strings, elf->string_bytes, markers) != IMAGE_GOOD;
 }
 
 /* gcc exports nothing of a sanitizer that it links statically but the functions that this replaces,
@@ -230,8 +230,8 @@ static bool imports(const struct elf *elf, const char *name) {
  * sanitizer that finds leaks asks whether that is turned off; LeakSanitizer replaces no function of
  * strings. */
 static enum image_kind sanitizer_of_hooks(const struct elf *elf) {
-  if (!imports(elf, "__sanitizer_symbolize_code")) return IMAGE_GOOD;
-  if (!imports(elf, "__lsan_is_turned_off")) return IMAGE_THREAD_SANITIZER;
+  if (!image_imports(elf, "__sanitizer_symbolize_code")) return IMAGE_GOOD;
+  if (!image_imports(elf, "__lsan_is_turned_off")) return IMAGE_THREAD_SANITIZER;
   return defines(elf, "strlen") ? IMAGE_ADDRESS_SANITIZER : IMAGE_LEAK_SANITIZER;
 }
 
@@ -247,11 +247,11 @@ static enum image_kind examine_malloc(const struct elf *elf) {
                                         {0}};
   enum image_kind kind = search_symbol_table(elf, known);
   if (kind == IMAGE_GOOD) kind = sanitizer_of_hooks(elf);
-  return kind == IMAGE_GOOD && !imports(elf, "dlsym") ? IMAGE_OWN_MALLOC : kind;
+  return kind == IMAGE_GOOD && !image_imports(elf, "dlsym") ? IMAGE_OWN_MALLOC : kind;
 }
 
 static enum image_kind examine_dynamic(struct elf *elf) {
-  const Elf64_Phdr *dynamic = find_segment(elf, PT_DYNAMIC);
+  const Elf64_Phdr *dynamic = image_find_segment(elf, PT_DYNAMIC);
   if (!dynamic) return IMAGE_GOOD;
   each_entry(elf, dynamic, find_table);
   enum image_kind kind = each_entry(elf, dynamic, find_sanitizer);
@@ -261,7 +261,7 @@ static enum image_kind examine_dynamic(struct elf *elf) {
 
 /* ---- files ---- */
 
-static bool gains_privileges(int fd, const struct stat *status) {
+static bool image_gains_privileges(int fd, const struct stat *status) {
   char capability;
   return (status->st_mode & S_ISUID && status->st_uid != geteuid()) ||
          (status->st_mode & S_ISGID && status->st_gid != getegid()) ||
@@ -270,7 +270,7 @@ static bool gains_privileges(int fd, const struct stat *status) {
 
 /* Whether the file, which names no loader, is glibc's: it loads the preloaded libraries, too. */
 static bool is_loader(struct elf *elf) {
-  const Elf64_Phdr *dynamic = find_segment(elf, PT_DYNAMIC);
+  const Elf64_Phdr *dynamic = image_find_segment(elf, PT_DYNAMIC);
   if (!dynamic) return false;
   each_entry(elf, dynamic, find_table);
   return defines(elf, "_rtld_global");
@@ -282,12 +282,12 @@ static enum image_kind examine_elf(int fd, const Elf64_Ehdr *header, bool *is_th
   if (header->e_ident[EI_CLASS] != ELFCLASS64) return IMAGE_NARROW;
   if (NATIVE_MACHINE != EM_NONE && header->e_machine != NATIVE_MACHINE) return IMAGE_FOREIGN;
   if (!read_segments(&elf, header)) return IMAGE_STATIC;
-  const Elf64_Phdr *loader = find_segment(&elf, PT_INTERP);
+  const Elf64_Phdr *loader = image_find_segment(&elf, PT_INTERP);
   if (!loader) {
     *is_the_loader = is_loader(&elf);
     return *is_the_loader ? IMAGE_GOOD : IMAGE_STATIC;
   }
-  if (!fstat(fd, &status) && gains_privileges(fd, &status)) return IMAGE_PRIVILEGED;
+  if (!fstat(fd, &status) && image_gains_privileges(fd, &status)) return IMAGE_PRIVILEGED;
   return is_musl(&elf, loader) ? IMAGE_MUSL : examine_dynamic(&elf);
 }
 
@@ -303,7 +303,7 @@ static bool find_interpreter(const char *begin, size_t length, char name[IMAGE_N
   return true;
 }
 
-static int open_file(int folder, const char *path) {
+static int image_open_file(int folder, const char *path) {
   char own[40] = "/proc/self/fd/";
   if (*path) return (int)syscall(SYS_openat, folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   /* Again, since the descriptor may allow nothing but execution. */
@@ -324,7 +324,7 @@ static bool examine_once(int folder, struct image *image, unsigned depth) {
     char text[IMAGE_NAME_MOST];
   } begin;
   struct stat status;
-  int fd = open_file(folder, image->path);
+  int fd = image_open_file(folder, image->path);
   image->kind = IMAGE_UNREADABLE;
   image->error = errno;
   if (fd < 0) return false;

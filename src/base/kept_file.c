@@ -10,17 +10,17 @@
 
 enum { HIGH_DESCRIPTOR = 900 };
 
-static int raw_open(const char *path) {
+static int kept_file_raw_open(const char *path) {
   return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 }
 
-static bool is_ours(const struct kept_file *file, int descriptor) {
+static bool kept_file_is_ours(const struct kept_file *file, int descriptor) {
   struct stat found;
   return descriptor >= 0 && !fstat(descriptor, &found) && found.st_dev == file->device &&
          found.st_ino == file->inode;
 }
 
-static unsigned digit_of(char letter) {
+static unsigned kept_file_digit_of(char letter) {
   return letter >= '0' && letter <= '9'   ? (unsigned)(letter - '0')
          : letter >= 'a' && letter <= 'f' ? (unsigned)(letter - 'a' + 10)
                                           : 16;
@@ -30,7 +30,7 @@ static unsigned digit_of(char letter) {
 
 void kept_file_open(struct kept_file *file, const char *path) {
   struct stat found;
-  int low = raw_open(path), high = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
+  int low = kept_file_raw_open(path), high = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
   if (low >= 0) syscall(SYS_close, low);
   if (high >= 0 && fstat(high, &found)) {
     syscall(SYS_close, high);
@@ -46,7 +46,7 @@ void kept_file_open(struct kept_file *file, const char *path) {
 
 int kept_file_take(const struct kept_file *file) {
   int kept = atomic_load_explicit(&file->descriptor, memory_order_relaxed);
-  return is_ours(file, kept) ? kept : raw_open(file->path);
+  return kept_file_is_ours(file, kept) ? kept : kept_file_raw_open(file->path);
 }
 
 void kept_file_give_back(const struct kept_file *file, int descriptor) {
@@ -80,7 +80,7 @@ bool kept_file_number(const struct kept_file *file, const char *name, unsigned b
   if (descriptor < 0) return false;
   for (; !ended && (got = syscall(SYS_pread64, descriptor, text, sizeof text, length)) > 0; length += got) {
     for (long i = 0; i < got && !ended; i++) {
-      unsigned digit = digit_of(text[i]);
+      unsigned digit = kept_file_digit_of(text[i]);
       if (matched < named)
         matched = text[i] == name[matched] ? matched + 1 : text[i] == name[0];
       else if (digit < base)
@@ -95,6 +95,6 @@ bool kept_file_number(const struct kept_file *file, const char *name, unsigned b
 
 void kept_file_close(struct kept_file *file) {
   int kept = atomic_exchange_explicit(&file->descriptor, -1, memory_order_relaxed);
-  if (is_ours(file, kept)) syscall(SYS_close, kept);
+  if (kept_file_is_ours(file, kept)) syscall(SYS_close, kept);
 }
 /* SPDX-License-Identifier: MIT */

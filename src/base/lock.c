@@ -22,14 +22,14 @@ static void futex(struct lock *lock, int operation, unsigned value) {
 /* NOTED-AROUND: a thread notes the rank before it takes the lock, and strikes the note out after it
  * has released the lock. So a signal handler that interrupts the thread between the two finds the
  * note, and does not wait for the thread that it interrupted. */
-static void note(enum lock_rank rank) {
+static void lock_note(enum lock_rank rank) {
   held |= 1u << rank;
   atomic_signal_fence(memory_order_seq_cst);
 }
 
 static void note_held(enum lock_rank rank) {
   ASSERT(held >> rank == 0);
-  note(rank);
+  lock_note(rank);
 }
 
 static void note_free(enum lock_rank rank) {
@@ -41,7 +41,7 @@ static void note_free(enum lock_rank rank) {
  * again after 2^31 threads; only if two threads with one token met would that matter. A signal
  * handler between the test and the store may give the thread another token; the handler holds no
  * lock when it returns. */
-static unsigned own(void) {
+static unsigned lock_own(void) {
   static _Atomic(unsigned) tokens;
   static _Thread_local unsigned token;
   while (!(token & INT_MAX)) token = 1 + atomic_fetch_add_explicit(&tokens, 1, memory_order_relaxed);
@@ -56,8 +56,8 @@ static bool try(struct lock *lock, unsigned state) {
 
 /* Bit 0 of the state says that a thread may wait. A thread that has waited does not know whether
  * others still do, so it takes the lock with the bit set. */
-static void take(struct lock *lock) {
-  unsigned mine = own();
+static void lock_take(struct lock *lock) {
+  unsigned mine = lock_own();
   if (try(lock, mine)) return;
   while (!try(lock, mine | 1)) {
     unsigned state = atomic_load_explicit(&lock->state, memory_order_relaxed);
@@ -68,7 +68,7 @@ static void take(struct lock *lock) {
   }
 }
 
-static void give(struct lock *lock) {
+static void lock_give(struct lock *lock) {
   if (atomic_exchange_explicit(&lock->state, 0, memory_order_release) & 1) futex(lock, FUTEX_WAKE, 1);
 }
 
@@ -76,16 +76,16 @@ static void give(struct lock *lock) {
 
 void lock_acquire(struct lock *lock, enum lock_rank rank) {
   note_held(rank); /* NOTED-AROUND */
-  take(lock);
+  lock_take(lock);
 }
 
 void lock_release(struct lock *lock, enum lock_rank rank) {
-  give(lock);
+  lock_give(lock);
   note_free(rank); /* NOTED-AROUND */
 }
 
 bool lock_is_mine(const struct lock *lock) {
-  return atomic_load_explicit(&lock->state, memory_order_relaxed) >> 1 == own() >> 1;
+  return atomic_load_explicit(&lock->state, memory_order_relaxed) >> 1 == lock_own() >> 1;
 }
 
 void lock_before_fork(struct lock *lock, enum lock_rank rank, struct lock_fork *fork) {
@@ -95,7 +95,7 @@ void lock_before_fork(struct lock *lock, enum lock_rank rank, struct lock_fork *
   }
   bool noted = lock_rank_held(rank);
   if (!noted) note_held(rank);
-  take(lock);
+  lock_take(lock);
   fork->noted = noted; /* not before: a nested fork writes it too */
 }
 
@@ -105,8 +105,8 @@ bool lock_try_before_fork(struct lock *lock, enum lock_rank rank, struct lock_fo
     return true;
   }
   bool noted = lock_rank_held(rank);
-  note(rank);
-  bool taken = try(lock, own());
+  lock_note(rank);
+  bool taken = try(lock, lock_own());
   if (!taken && !noted) note_free(rank);
   if (taken) fork->noted = noted;
   return taken;
@@ -118,7 +118,7 @@ void lock_after_fork(struct lock *lock, enum lock_rank rank, struct lock_fork *f
     return;
   }
   bool noted = fork->noted;
-  give(lock);
+  lock_give(lock);
   if (!noted) note_free(rank);
 }
 

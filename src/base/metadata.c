@@ -27,7 +27,7 @@
 
 enum { LISTED_MOST = TINY ? 4 : 2048, LISTED_LEAST = 1 << 15, GROWTH_LEAST = 1 << 19 };
 
-static void *map(size_t bytes, int protection, int flags) {
+static void *map_metadata(size_t bytes, int protection, int flags) {
   int saved = errno;
   void *address = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
   errno = saved;
@@ -40,7 +40,7 @@ static void unmap(void *address, size_t bytes) {
   errno = saved;
 }
 
-static size_t whole_pages(size_t bytes) {
+static size_t metadata_whole_pages(size_t bytes) {
   size_t size = os_page_bytes();
   return (bytes + size - 1) / size * size;
 }
@@ -75,27 +75,30 @@ static void change_listed(uintptr_t from, uintptr_t to, size_t bytes) {
 void metadata_count_in(size_t bytes) { atomic_fetch_add_explicit(&own, bytes, memory_order_relaxed); }
 void metadata_count_out(size_t bytes) { atomic_fetch_sub_explicit(&own, bytes, memory_order_relaxed); }
 
-static size_t load(const _Atomic(size_t) *bytes) { return atomic_load_explicit(bytes, memory_order_relaxed); }
+static size_t metadata_load(const _Atomic(size_t) *bytes) {
+  return atomic_load_explicit(bytes, memory_order_relaxed);
+}
 static size_t less(size_t bytes, size_t by) { return bytes > by ? bytes - by : 0; }
 
 size_t metadata_bytes(void) {
-  size_t still_untouched = less(load(&untouched), less(load(&others_most), load(&most_then)));
-  return less(load(&own), still_untouched + load(&others));
+  size_t still_untouched =
+      less(metadata_load(&untouched), less(metadata_load(&others_most), metadata_load(&most_then)));
+  return less(metadata_load(&own), still_untouched + metadata_load(&others));
 }
 
-static void raise_to(_Atomic(size_t) *most, size_t bytes) {
-  if (bytes > load(most)) atomic_store_explicit(most, bytes, memory_order_relaxed);
+static void metadata_raise_to(_Atomic(size_t) *most, size_t bytes) {
+  if (bytes > metadata_load(most)) atomic_store_explicit(most, bytes, memory_order_relaxed);
 }
 
 void metadata_of_others(size_t bytes) {
   atomic_store_explicit(&others, bytes, memory_order_relaxed);
-  raise_to(&others_most, bytes);
+  metadata_raise_to(&others_most, bytes);
 }
 
-static size_t all_counted(void) { return load(&own) + load(&others_most); }
+static size_t all_counted(void) { return metadata_load(&own) + metadata_load(&others_most); }
 
 bool metadata_look_is_due(void) {
-  size_t then = load(&counted_then);
+  size_t then = metadata_load(&counted_then);
   return all_counted() > then + then / 16 + GROWTH_LEAST;
 }
 
@@ -109,8 +112,8 @@ void metadata_count_pages_in(void *address, size_t bytes) {
 
 void metadata_look(size_t (*resident)(uintptr_t begin, uintptr_t end), bool all) {
   size_t sum = 0;
-  atomic_store_explicit(&most_then, load(&others_most), memory_order_relaxed);
-  raise_to(&counted_then, all_counted());
+  atomic_store_explicit(&most_then, metadata_load(&others_most), memory_order_relaxed);
+  metadata_raise_to(&counted_then, all_counted());
   for (size_t i = 0; i < LISTED_MOST; i++) {
     uintptr_t begin = atomic_load(&listed[i].begin);
     size_t bytes = atomic_load(&listed[i].bytes), before = atomic_load(&listed[i].missing), missing = before;
@@ -125,30 +128,30 @@ void metadata_look(size_t (*resident)(uintptr_t begin, uintptr_t end), bool all)
 }
 
 void *metadata_map(size_t bytes) {
-  void *address = map(bytes, PROT_READ | PROT_WRITE, 0);
+  void *address = map_metadata(bytes, PROT_READ | PROT_WRITE, 0);
   if (!address) return NULL;
-  metadata_count_pages_in(address, whole_pages(bytes));
+  metadata_count_pages_in(address, metadata_whole_pages(bytes));
   return address;
 }
 
 void metadata_unmap(void *address, size_t bytes) {
   if (!address) return;
-  metadata_count_out(whole_pages(bytes));
-  if (whole_pages(bytes) >= LISTED_LEAST) change_listed((uintptr_t)address, 0, 0);
+  metadata_count_out(metadata_whole_pages(bytes));
+  if (metadata_whole_pages(bytes) >= LISTED_LEAST) change_listed((uintptr_t)address, 0, 0);
   unmap(address, bytes);
 }
 
 /* gdb's gcore writes all addresses of a mapping, touched or not, readable or not: a reserve would
  * make a file of its size. */
-static void *reserve(size_t bytes, int protection) {
-  void *address = map(bytes, protection, MAP_NORESERVE);
+static void *reserve_metadata(size_t bytes, int protection) {
+  void *address = map_metadata(bytes, protection, MAP_NORESERVE);
   int saved = errno;
-  if (address) madvise(address, whole_pages(bytes), MADV_DONTDUMP);
+  if (address) madvise(address, metadata_whole_pages(bytes), MADV_DONTDUMP);
   errno = saved;
   return address;
 }
 
-void *metadata_reserve(size_t bytes) { return reserve(bytes, PROT_READ | PROT_WRITE); }
+void *metadata_reserve(size_t bytes) { return reserve_metadata(bytes, PROT_READ | PROT_WRITE); }
 size_t metadata_addresses(void) {
   struct rlimit limit;
   bool limited = !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY;
@@ -159,7 +162,7 @@ void *metadata_reserve_much(size_t bytes) {
   return bytes <= metadata_addresses() / 64 ? metadata_reserve(bytes) : NULL;
 }
 
-void *metadata_reserve_addresses(size_t bytes) { return reserve(bytes, PROT_NONE); }
+void *metadata_reserve_addresses(size_t bytes) { return reserve_metadata(bytes, PROT_NONE); }
 
 /* The kernel joins the pages with accessible neighbours, which have the same mark, into one
  * mapping. */

@@ -47,7 +47,7 @@ static inline void *take_free(struct slots *slots, unsigned stripe, uint32_t *nu
 }
 
 /* Puts a chain of free slots, linked from the first to the last, in front of a stripe's list. */
-static void push(struct slots *slots, unsigned stripe, uint32_t first, void *last) {
+static void slots_push(struct slots *slots, unsigned stripe, uint32_t first, void *last) {
   _Atomic(uint64_t) *free = &slots->free[stripe].head;
   uint64_t head = atomic_load_explicit(free, memory_order_relaxed);
   do {
@@ -75,20 +75,20 @@ static uint32_t number_fresh(struct slots *slots, uint32_t *first) {
 }
 
 /* Takes the first of some fresh slots, and leaves the others to the stripe. */
-static void *take_fresh(struct slots *slots, unsigned stripe, uint32_t *number) {
+static void *slots_take_fresh(struct slots *slots, unsigned stripe, uint32_t *number) {
   uint32_t count = number_fresh(slots, number);
   if (!count) return NULL;
   for (uint32_t i = 0; i < count; i++)
     atomic_store_explicit(free_link(slots_at(slots, *number + i)), (uint64_t)stripe << 32 | (*number + i + 2),
                           memory_order_relaxed);
-  if (count > 1) push(slots, stripe, *number + 1, slots_at(slots, *number + count - 1));
+  if (count > 1) slots_push(slots, stripe, *number + 1, slots_at(slots, *number + count - 1));
   return slots_at(slots, *number);
 }
 
 /* Takes a slot where the stripe has no free one: a fresh one, or at the limit another stripe's. */
 static __attribute__((noinline)) void *take_otherwise(struct slots *slots, unsigned stripe,
                                                       uint32_t *number) {
-  void *slot = take_fresh(slots, stripe, number);
+  void *slot = slots_take_fresh(slots, stripe, number);
   for (unsigned other = 0; !slot && other < STRIPES; other++) slot = take_free(slots, other, number);
   return slot;
 }
@@ -116,7 +116,7 @@ void *slots_take(struct slots *slots, unsigned stripe, uint32_t *number) {
 }
 
 void slots_give(struct slots *slots, void *slot, uint32_t number) {
-  push(slots, stripe_of(slot), number, slot);
+  slots_push(slots, stripe_of(slot), number, slot);
 }
 
 uint32_t slots_numbered(const struct slots *slots) {

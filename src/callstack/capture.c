@@ -34,12 +34,12 @@ struct callstacks {
   _Atomic(uint64_t) truncated, full;
 };
 
-static void count_one(_Atomic(uint64_t) *counter) {
+static void capture_count_one(_Atomic(uint64_t) *counter) {
   atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
-static const wn_callstack *give_up(struct callstacks *callstacks) {
-  count_one(&callstacks->full);
+static const wn_callstack *capture_give_up(struct callstacks *callstacks) {
+  capture_count_one(&callstacks->full);
   return &callstacks->empty;
 }
 
@@ -86,7 +86,7 @@ static const wn_callstack *memo_stack(struct memo *memo, size_t frames) {
 }
 
 /* The frame id of a code address, and the rule to unwind it. 0 if there is no room. */
-static inline uint32_t look_up(struct callstacks *callstacks, uintptr_t pc, uint64_t *rule) {
+static inline uint32_t capture_look_up(struct callstacks *callstacks, uintptr_t pc, uint64_t *rule) {
   uint32_t id = 0;
   const struct slot *slot = levels_find(&callstacks->pcs, pc, &id);
   *rule = slot ? atomic_load_explicit(&((struct slot *)slot)->value, memory_order_acquire) : 0;
@@ -170,10 +170,9 @@ collect_quickly(struct callstacks *callstacks, struct walk *walk, struct frames 
 /* Walks outwards and writes frames down until there are `depth`. STEP_CALLER: there may be more. If
  * there are no language's frames, the caller passes a constant NULL for `language`, so that the
  * compiler leaves the code for them out. */
-static inline __attribute__((always_inline)) enum step_result collect(struct callstacks *callstacks,
-                                                                      struct walk *walk,
-                                                                      struct frames *frames, size_t depth,
-                                                                      struct language *language) {
+static inline __attribute__((always_inline)) enum step_result
+capture_collect(struct callstacks *callstacks, struct walk *walk, struct frames *frames, size_t depth,
+                struct language *language) {
   const struct callstacks_options *options = &callstacks->options;
   enum step_result step = STEP_CALLER;
   while (step == STEP_CALLER && frames->count < depth) {
@@ -185,7 +184,7 @@ static inline __attribute__((always_inline)) enum step_result collect(struct cal
       break;
     }
     uint64_t rule;
-    uint32_t frame = look_up(callstacks, walk->pc, &rule);
+    uint32_t frame = capture_look_up(callstacks, walk->pc, &rule);
     if (!frame) {
       frames->count = SIZE_MAX;
       return STEP_LOST;
@@ -205,7 +204,7 @@ static inline __attribute__((always_inline)) enum step_result collect(struct cal
     if (frames->native && frames->count < depth)
       frames->frame[frames->count++] = language ? named_frame(language, pc, rule, frame) : frame;
   }
-  if (step == STEP_LOST) count_one(&callstacks->truncated);
+  if (step == STEP_LOST) capture_count_one(&callstacks->truncated);
   return step;
 }
 
@@ -230,7 +229,7 @@ static const wn_callstack *make_stack(struct callstacks *callstacks, struct memo
   struct wn_callstack *stack = NULL;
   uint32_t *to = memo ? memo->frame + outer : NULL;
   if (!memo && !(stack = stack_store_take(&callstacks->kept, count + is_cut, &to)))
-    return give_up(callstacks);
+    return capture_give_up(callstacks);
   if (is_cut) *to++ = FRAME_CUT;
   write_inwards(to, frames, count);
   if (memo) return memo_stack(memo, outer + count + is_cut);
@@ -246,13 +245,13 @@ static struct memo *memo_borrow(struct callstacks *callstacks) {
 }
 
 /* `step` is how the walk ended: only a walk that came to its end is remembered. */
-static const wn_callstack *finish(struct callstacks *callstacks, const struct walk *walk,
-                                  struct frames *frames, enum step_result step) {
+static const wn_callstack *capture_finish(struct callstacks *callstacks, const struct walk *walk,
+                                          struct frames *frames, enum step_result step) {
   struct memo *memo = frames->memo;
   walk_end(walk);
   if (frames->count == SIZE_MAX) {
     memo_end(memo);
-    return give_up(callstacks);
+    return capture_give_up(callstacks);
   }
   size_t outer = memo ? memo_frames(memo, frames->kept) : 0;
   if (memo && step != STEP_END) memo->count = memo->ends = 0;
@@ -262,8 +261,8 @@ static const wn_callstack *finish(struct callstacks *callstacks, const struct wa
 
 /* The usual case: the stack is the memo's, down to its innermost frame. Since stack pointers only
  * grow outwards, one call of walk_knows tells whether the whole stack can be read. */
-static inline bool is_remembered(const struct callstacks *callstacks, const struct memo *memo, uintptr_t pc,
-                                 uintptr_t sp, uintptr_t bp, size_t depth) {
+static inline bool capture_is_remembered(const struct callstacks *callstacks, const struct memo *memo,
+                                         uintptr_t pc, uintptr_t sp, uintptr_t bp, size_t depth) {
   uint32_t frames = memo_frames(memo, memo->count);
   return frames && frames <= depth && !callstacks->options.skip_end &&
          memo_stands(&memo->at[memo->count - 1], pc, sp, bp) && walk_knows(sp, memo->at[0].sp) &&
@@ -279,7 +278,7 @@ capture_deep(struct callstacks *callstacks, struct walk *walk, struct frames *fr
   __builtin_memcpy(frame, frames->frame, SHALLOW * sizeof *frame);
   frames->frame = frame;
   if (depth > CALLSTACK_DEPTH_MOST) depth = CALLSTACK_DEPTH_MOST;
-  return finish(callstacks, walk, frames, collect(callstacks, walk, frames, depth, NULL));
+  return capture_finish(callstacks, walk, frames, capture_collect(callstacks, walk, frames, depth, NULL));
 }
 
 static __attribute__((noinline)) const wn_callstack *capture_another(struct callstacks *callstacks,
@@ -296,22 +295,22 @@ static __attribute__((noinline)) const wn_callstack *capture_another(struct call
   size_t shallow = depth < SHALLOW ? depth : SHALLOW;
   trail.count = 0;
   walk_begin(&walk, pc, sp, bp);
-  enum step_result step = collect(callstacks, &walk, &frames, shallow, NULL);
+  enum step_result step = capture_collect(callstacks, &walk, &frames, shallow, NULL);
   if (step == STEP_CALLER && depth > SHALLOW) return capture_deep(callstacks, &walk, &frames, depth);
-  return finish(callstacks, &walk, &frames, step);
+  return capture_finish(callstacks, &walk, &frames, step);
 }
 
 /* The stack of a function that is at `pc` with these registers. The caller has read the registers
  * from its own frame before the call: the call may be a tail call, which overwrites that frame. */
 static inline const wn_callstack *capture_by(struct memo *memo, struct callstacks *callstacks, uintptr_t pc,
                                              uintptr_t sp, uintptr_t bp, size_t depth) {
-  if (__builtin_expect(memo && is_remembered(callstacks, memo, pc, sp, bp, depth), 1))
+  if (__builtin_expect(memo && capture_is_remembered(callstacks, memo, pc, sp, bp, depth), 1))
     return memo_stack(memo, memo_frames(memo, memo->count));
   return capture_another(callstacks, pc, sp, bp, depth, memo);
 }
 
-static inline const wn_callstack *capture(struct callstacks *callstacks, uintptr_t pc, uintptr_t sp,
-                                          uintptr_t bp, size_t depth) {
+static inline const wn_callstack *capture_capture(struct callstacks *callstacks, uintptr_t pc, uintptr_t sp,
+                                                  uintptr_t bp, size_t depth) {
   return capture_by(memo_begin(callstacks), callstacks, pc, sp, bp, depth);
 }
 
@@ -334,10 +333,10 @@ static const wn_callstack *capture_up_to(struct callstacks *callstacks, const st
   struct walk walk;
   if (!wish->language_only) {
     walk_begin(&walk, from->pc, from->sp, from->bp);
-    step = collect(callstacks, &walk, &frames, depth, &language);
+    step = capture_collect(callstacks, &walk, &frames, depth, &language);
     walk_end(&walk);
   }
-  if (frames.count == SIZE_MAX) return give_up(callstacks);
+  if (frames.count == SIZE_MAX) return capture_give_up(callstacks);
   bool is_cut = put_rest(&callstacks->places, &language, &frames, depth, step) || step == STEP_CALLER;
   if (is_cut && !may_cut) return NULL;
   return make_stack(callstacks, memo_borrow(callstacks), 0, frames.frame, frames.count, is_cut);
@@ -426,7 +425,7 @@ void callstacks_note(struct callstacks *callstacks, uint64_t key, wn_place place
 __attribute__((noinline)) const wn_callstack *callstack_capture(struct callstacks *callstacks, size_t depth) {
   uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
   if (depth == 0) return &callstacks->empty;
-  return capture(callstacks, stack_word(frame + 8), frame + 16, stack_word(frame), depth);
+  return capture_capture(callstacks, stack_word(frame + 8), frame + 16, stack_word(frame), depth);
 }
 
 const wn_callstack *callstack_capture_own(struct callstacks *callstacks, struct memo **own, const void *from,
@@ -450,7 +449,7 @@ __attribute__((noinline)) const wn_callstack *callstack_capture_with(struct call
   if (!wish->depth) return &callstacks->empty;
   struct beginning from = {.pc = stack_word(frame + 8), .sp = frame + 16, .bp = stack_word(frame)};
   if (!wish->language_only && !wish->language_count && !wish->interpreter && !wish->code)
-    return capture(callstacks, from.pc, from.sp, from.bp, wish->depth);
+    return capture_capture(callstacks, from.pc, from.sp, from.bp, wish->depth);
   return capture_with(callstacks, wish, &from);
 }
 
@@ -472,7 +471,7 @@ const wn_callstack *callstack_keep(const wn_callstack *callstack) {
     kept->owner = callstack->owner;
     memcpy(frames, callstack->frame, callstack->count * sizeof *frames);
   } else {
-    count_one(&callstack->owner->full);
+    capture_count_one(&callstack->owner->full);
   }
   callstack_release(callstack);
   return kept ? kept : &callstack->owner->empty;

@@ -204,11 +204,11 @@ static bool restore_rule(struct machine *machine, uint64_t number) {
   return true;
 }
 
-static void advance(struct machine *machine, uint64_t delta) {
+static void cfi_advance(struct machine *machine, uint64_t delta) {
   machine->location += delta * machine->cie->code_align;
 }
 
-static bool remember(struct machine *machine) {
+static bool cfi_remember(struct machine *machine) {
   if (machine->depth == REMEMBERED_MOST) return false;
   machine->remembered[machine->depth++] = *machine->row;
   return true;
@@ -267,10 +267,10 @@ static bool step_extended(struct machine *machine, uint8_t op, struct bytes_curs
   case OP_SET_LOCATION:
     machine->location = pointer(machine->section, program, machine->cie->pointer_encoding);
     return true;
-  case OP_ADVANCE_1: advance(machine, bytes_u8(program)); return true;
-  case OP_ADVANCE_2: advance(machine, bytes_u16(program)); return true;
-  case OP_ADVANCE_4: advance(machine, bytes_u32(program)); return true;
-  case OP_REMEMBER: return remember(machine);
+  case OP_ADVANCE_1: cfi_advance(machine, bytes_u8(program)); return true;
+  case OP_ADVANCE_2: cfi_advance(machine, bytes_u16(program)); return true;
+  case OP_ADVANCE_4: cfi_advance(machine, bytes_u32(program)); return true;
+  case OP_REMEMBER: return cfi_remember(machine);
   case OP_RECALL: return recall(machine);
   case OP_CFA_REGISTER: return set_cfa(machine, bytes_uleb(program), row->cfa.value);
   case OP_CFA_OFFSET: return set_cfa(machine, row->cfa_register, (int64_t)bytes_uleb(program));
@@ -302,13 +302,13 @@ static bool step_extended(struct machine *machine, uint8_t op, struct bytes_curs
 }
 
 /* Runs a program up to the row that holds at pc. */
-static bool run(struct machine *machine, struct bytes_cursor program, uintptr_t pc) {
+static bool cfi_run(struct machine *machine, struct bytes_cursor program, uintptr_t pc) {
   while (program.at < program.end && machine->location <= pc) {
     uint8_t op = bytes_u8(&program);
     uint8_t low = op & 0x3f;
     bool ok = true;
     switch (op >> 6) {
-    case OP_ADVANCE: advance(machine, low); break;
+    case OP_ADVANCE: cfi_advance(machine, low); break;
     case OP_OFFSET: ok = set_factored(machine, low, CFI_AT_OFFSET, (int64_t)bytes_uleb(&program)); break;
     case OP_RESTORE: ok = restore_rule(machine, low); break;
     default: ok = step_extended(machine, low, &program);
@@ -345,10 +345,10 @@ bool cfi_find_row(const struct cfi_section *section, uintptr_t pc, struct cfi_ro
   machine.row = row;
   machine.initial = NULL;
   machine.depth = 0;
-  if (!run(&machine, fde.cie.program, pc)) return false;
+  if (!cfi_run(&machine, fde.cie.program, pc)) return false;
   struct cfi_row initial = *row;
   machine.location = fde.begin;
   machine.initial = &initial;
-  return run(&machine, fde.program, pc);
+  return cfi_run(&machine, fde.program, pc);
 }
 /* SPDX-License-Identifier: MIT */

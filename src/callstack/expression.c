@@ -64,14 +64,14 @@ struct evaluation {
   void *context;
 };
 
-static void push(struct evaluation *evaluation, uintptr_t value) {
+static void expression_push(struct evaluation *evaluation, uintptr_t value) {
   if (evaluation->depth == STACK_MOST)
     evaluation->bad = true;
   else
     evaluation->stack[evaluation->depth++] = value;
 }
 
-static uintptr_t pop(struct evaluation *evaluation) {
+static uintptr_t expression_pop(struct evaluation *evaluation) {
   if (evaluation->depth) return evaluation->stack[--evaluation->depth];
   evaluation->bad = true;
   return 0;
@@ -81,27 +81,28 @@ static void pick(struct evaluation *evaluation, unsigned index) {
   if (index >= evaluation->depth)
     evaluation->bad = true;
   else
-    push(evaluation, evaluation->stack[evaluation->depth - 1 - index]);
+    expression_push(evaluation, evaluation->stack[evaluation->depth - 1 - index]);
 }
 
 static void push_register(struct evaluation *evaluation, uint64_t number, int64_t offset) {
   if (number >= CFI_REGISTERS || !(evaluation->registers->known >> number & 1))
     evaluation->bad = true;
   else
-    push(evaluation, evaluation->registers->value[number] + (uintptr_t)offset);
+    expression_push(evaluation, evaluation->registers->value[number] + (uintptr_t)offset);
 }
 
 static void dereference(struct evaluation *evaluation) {
   uintptr_t value = 0;
-  if (!evaluation->read(evaluation->context, pop(evaluation), &value)) evaluation->bad = true;
-  push(evaluation, value);
+  if (!evaluation->read(evaluation->context, expression_pop(evaluation), &value)) evaluation->bad = true;
+  expression_push(evaluation, value);
 }
 
 static void swap_or_rotate(struct evaluation *evaluation, bool rotate) {
-  uintptr_t first = pop(evaluation), second = pop(evaluation), third = rotate ? pop(evaluation) : 0;
-  push(evaluation, first);
-  if (rotate) push(evaluation, third);
-  push(evaluation, second);
+  uintptr_t first = expression_pop(evaluation), second = expression_pop(evaluation),
+            third = rotate ? expression_pop(evaluation) : 0;
+  expression_push(evaluation, first);
+  if (rotate) expression_push(evaluation, third);
+  expression_push(evaluation, second);
 }
 
 static uintptr_t shift_right_signed(uintptr_t value, uintptr_t count) {
@@ -115,26 +116,26 @@ static uintptr_t divide(intptr_t left, intptr_t right) {
 
 /* Operations on the two topmost values. */
 static void binary(struct evaluation *evaluation, uint8_t op) {
-  uintptr_t right = pop(evaluation), left = pop(evaluation);
+  uintptr_t right = expression_pop(evaluation), left = expression_pop(evaluation);
   intptr_t a = (intptr_t)left, b = (intptr_t)right;
   switch (op) {
-  case OP_AND: push(evaluation, left & right); break;
-  case OP_DIVIDE: push(evaluation, divide(a, b)); break;
-  case OP_MINUS: push(evaluation, left - right); break;
-  case OP_MODULO: push(evaluation, right ? left % right : 0); break;
-  case OP_MULTIPLY: push(evaluation, left * right); break;
-  case OP_OR: push(evaluation, left | right); break;
-  case OP_PLUS: push(evaluation, left + right); break;
-  case OP_SHIFT_LEFT: push(evaluation, right > 63 ? 0 : left << right); break;
-  case OP_SHIFT_RIGHT: push(evaluation, right > 63 ? 0 : left >> right); break;
-  case OP_SHIFT_RIGHT_SIGNED: push(evaluation, shift_right_signed(left, right)); break;
-  case OP_XOR: push(evaluation, left ^ right); break;
-  case OP_EQUAL: push(evaluation, a == b); break;
-  case OP_AT_LEAST: push(evaluation, a >= b); break;
-  case OP_GREATER: push(evaluation, a > b); break;
-  case OP_AT_MOST: push(evaluation, a <= b); break;
-  case OP_LESS: push(evaluation, a < b); break;
-  case OP_NOT_EQUAL: push(evaluation, a != b); break;
+  case OP_AND: expression_push(evaluation, left & right); break;
+  case OP_DIVIDE: expression_push(evaluation, divide(a, b)); break;
+  case OP_MINUS: expression_push(evaluation, left - right); break;
+  case OP_MODULO: expression_push(evaluation, right ? left % right : 0); break;
+  case OP_MULTIPLY: expression_push(evaluation, left * right); break;
+  case OP_OR: expression_push(evaluation, left | right); break;
+  case OP_PLUS: expression_push(evaluation, left + right); break;
+  case OP_SHIFT_LEFT: expression_push(evaluation, right > 63 ? 0 : left << right); break;
+  case OP_SHIFT_RIGHT: expression_push(evaluation, right > 63 ? 0 : left >> right); break;
+  case OP_SHIFT_RIGHT_SIGNED: expression_push(evaluation, shift_right_signed(left, right)); break;
+  case OP_XOR: expression_push(evaluation, left ^ right); break;
+  case OP_EQUAL: expression_push(evaluation, a == b); break;
+  case OP_AT_LEAST: expression_push(evaluation, a >= b); break;
+  case OP_GREATER: expression_push(evaluation, a > b); break;
+  case OP_AT_MOST: expression_push(evaluation, a <= b); break;
+  case OP_LESS: expression_push(evaluation, a < b); break;
+  case OP_NOT_EQUAL: expression_push(evaluation, a != b); break;
   default: evaluation->bad = true;
   }
 }
@@ -143,15 +144,15 @@ static bool constant(struct evaluation *evaluation, uint8_t op, struct bytes_cur
   switch (op) {
   case OP_ADDRESS:
   case OP_CONST_8U:
-  case OP_CONST_8S: push(evaluation, bytes_u64(program)); return true;
-  case OP_CONST_1U: push(evaluation, bytes_u8(program)); return true;
-  case OP_CONST_1S: push(evaluation, (uintptr_t)(int8_t)bytes_u8(program)); return true;
-  case OP_CONST_2U: push(evaluation, bytes_u16(program)); return true;
-  case OP_CONST_2S: push(evaluation, (uintptr_t)(int16_t)bytes_u16(program)); return true;
-  case OP_CONST_4U: push(evaluation, bytes_u32(program)); return true;
-  case OP_CONST_4S: push(evaluation, (uintptr_t)(int32_t)bytes_u32(program)); return true;
-  case OP_CONST_ULEB: push(evaluation, bytes_uleb(program)); return true;
-  case OP_CONST_SLEB: push(evaluation, (uintptr_t)bytes_sleb(program)); return true;
+  case OP_CONST_8S: expression_push(evaluation, bytes_u64(program)); return true;
+  case OP_CONST_1U: expression_push(evaluation, bytes_u8(program)); return true;
+  case OP_CONST_1S: expression_push(evaluation, (uintptr_t)(int8_t)bytes_u8(program)); return true;
+  case OP_CONST_2U: expression_push(evaluation, bytes_u16(program)); return true;
+  case OP_CONST_2S: expression_push(evaluation, (uintptr_t)(int16_t)bytes_u16(program)); return true;
+  case OP_CONST_4U: expression_push(evaluation, bytes_u32(program)); return true;
+  case OP_CONST_4S: expression_push(evaluation, (uintptr_t)(int32_t)bytes_u32(program)); return true;
+  case OP_CONST_ULEB: expression_push(evaluation, bytes_uleb(program)); return true;
+  case OP_CONST_SLEB: expression_push(evaluation, (uintptr_t)bytes_sleb(program)); return true;
   default: return false;
   }
 }
@@ -166,29 +167,31 @@ static void jump(struct evaluation *evaluation, struct bytes_cursor *program, co
     program->at += distance;
 }
 
-static void step(struct evaluation *evaluation, struct bytes_cursor *program, const unsigned char *begin) {
+static void expression_step(struct evaluation *evaluation, struct bytes_cursor *program,
+                            const unsigned char *begin) {
   uint8_t op = bytes_u8(program);
   if (constant(evaluation, op, program)) return;
-  if (op >= OP_LITERAL_0 && op <= OP_LITERAL_31) return push(evaluation, (uintptr_t)op - OP_LITERAL_0);
+  if (op >= OP_LITERAL_0 && op <= OP_LITERAL_31)
+    return expression_push(evaluation, (uintptr_t)op - OP_LITERAL_0);
   if (op >= OP_REGISTER_0 && op <= OP_REGISTER_31)
     return push_register(evaluation, (uint64_t)op - OP_REGISTER_0, bytes_sleb(program));
   uintptr_t top;
   switch (op) {
   case OP_DEREF: dereference(evaluation); break;
   case OP_DUP: pick(evaluation, 0); break;
-  case OP_DROP: pop(evaluation); break;
+  case OP_DROP: expression_pop(evaluation); break;
   case OP_OVER: pick(evaluation, 1); break;
   case OP_PICK: pick(evaluation, bytes_u8(program)); break;
   case OP_SWAP: swap_or_rotate(evaluation, false); break;
   case OP_ROTATE: swap_or_rotate(evaluation, true); break;
   case OP_ABS:
-    top = pop(evaluation);
-    push(evaluation, (intptr_t)top < 0 ? 0 - top : top);
+    top = expression_pop(evaluation);
+    expression_push(evaluation, (intptr_t)top < 0 ? 0 - top : top);
     break;
-  case OP_NEGATE: push(evaluation, 0 - pop(evaluation)); break;
-  case OP_NOT: push(evaluation, ~pop(evaluation)); break;
-  case OP_PLUS_ULEB: push(evaluation, pop(evaluation) + bytes_uleb(program)); break;
-  case OP_BRANCH: jump(evaluation, program, begin, pop(evaluation) != 0); break;
+  case OP_NEGATE: expression_push(evaluation, 0 - expression_pop(evaluation)); break;
+  case OP_NOT: expression_push(evaluation, ~expression_pop(evaluation)); break;
+  case OP_PLUS_ULEB: expression_push(evaluation, expression_pop(evaluation) + bytes_uleb(program)); break;
+  case OP_BRANCH: jump(evaluation, program, begin, expression_pop(evaluation) != 0); break;
   case OP_SKIP: jump(evaluation, program, begin, true); break;
   case OP_NOP: break;
   case OP_REGISTER_ANY: {
@@ -210,13 +213,13 @@ bool cfi_evaluate(const struct cfi_section *section, int32_t place, const struct
   if (length > (size_t)(program.end - program.at)) return false;
   program.end = program.at + length;
   struct evaluation evaluation = {.registers = registers, .read = read, .context = context};
-  if (first) push(&evaluation, *first);
+  if (first) expression_push(&evaluation, *first);
   const unsigned char *begin = program.at;
   for (unsigned steps = 0; program.at < program.end; steps++) {
-    step(&evaluation, &program, begin);
+    expression_step(&evaluation, &program, begin);
     if (evaluation.bad || program.bad || steps == STEPS_MOST) return false;
   }
-  *result = pop(&evaluation);
+  *result = expression_pop(&evaluation);
   return !evaluation.bad;
 }
 /* SPDX-License-Identifier: MIT */

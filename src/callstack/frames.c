@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static wn_frame frame_of(struct callstacks *owner, uint32_t number_of_frame) {
+static wn_frame frames_frame_of(struct callstacks *owner, uint32_t number_of_frame) {
   uint32_t number;
   uint64_t offset;
   callstack_frame(owner, number_of_frame, &number, &offset);
@@ -30,7 +30,7 @@ size_t wn_callstack_depth(const wn_callstack *callstack) {
 
 wn_frame wn_callstack_frame(const wn_callstack *callstack, size_t index) {
   if (index >= wn_callstack_depth(callstack)) return (wn_frame){0};
-  return frame_of(callstack->owner, callstack->frame[callstack->count - 1 - index]);
+  return frames_frame_of(callstack->owner, callstack->frame[callstack->count - 1 - index]);
 }
 
 size_t wn_callstack_frames(const wn_callstack *callstack, wn_frame *frames, size_t most) {

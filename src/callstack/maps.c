@@ -32,15 +32,16 @@ static int next_byte(struct maps *maps) {
   return (unsigned char)maps->buffer[maps->at++];
 }
 
-static int digit_of(int byte, unsigned base) {
+static int maps_digit_of(int byte, unsigned base) {
   int digit = byte >= '0' && byte <= '9' ? byte - '0' : byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
   return digit < (int)base ? digit : -1;
 }
 
 /* A number and the one byte after it. */
-static uintptr_t number(struct maps *maps, unsigned base) {
+static uintptr_t maps_number(struct maps *maps, unsigned base) {
   uintptr_t value = 0;
-  for (int digit; (digit = digit_of(next_byte(maps), base)) >= 0;) value = value * base + (uintptr_t)digit;
+  for (int digit; (digit = maps_digit_of(next_byte(maps), base)) >= 0;)
+    value = value * base + (uintptr_t)digit;
   return value;
 }
 
@@ -55,14 +56,14 @@ static void rest_of_line(struct maps *maps, char *text, size_t capacity) {
 }
 
 static bool next_mapping(struct maps *maps, struct mapping *mapping, char *text, size_t capacity) {
-  mapping->begin = number(maps, 16);
-  mapping->end = number(maps, 16);
+  mapping->begin = maps_number(maps, 16);
+  mapping->end = maps_number(maps, 16);
   if (!mapping->end) return false;
   for (int i = 0; i < 5; i++) next_byte(maps); /* "rwxp " */
-  mapping->offset = number(maps, 16);
-  mapping->device = number(maps, 16) << 32;
-  mapping->device |= number(maps, 16);
-  mapping->inode = number(maps, 10);
+  mapping->offset = maps_number(maps, 16);
+  mapping->device = maps_number(maps, 16) << 32;
+  mapping->device |= maps_number(maps, 16);
+  mapping->inode = maps_number(maps, 10);
   rest_of_line(maps, text, capacity);
   mapping->vdso = strcmp(text, "[vdso]") == 0;
   return true;

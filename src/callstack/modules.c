@@ -9,16 +9,20 @@
 
 enum { CHUNK_FIRST = TINY ? 1 : 64 };
 
-static unsigned chunk_of(uint32_t index) { return 31u - (unsigned)__builtin_clz(index / CHUNK_FIRST + 1); }
-static size_t chunk_bytes(unsigned chunk) { return ((size_t)CHUNK_FIRST << chunk) * sizeof(struct module); }
+static unsigned modules_chunk_of(uint32_t index) {
+  return 31u - (unsigned)__builtin_clz(index / CHUNK_FIRST + 1);
+}
+static size_t modules_chunk_bytes(unsigned chunk) {
+  return ((size_t)CHUNK_FIRST << chunk) * sizeof(struct module);
+}
 
 /* The record at an index from 0 on. If it is not mapped, `map` says whether to map it. */
-static struct module *record_at(struct modules *modules, uint32_t index, bool map) {
-  unsigned chunk = chunk_of(index);
+static struct module *modules_record_at(struct modules *modules, uint32_t index, bool map) {
+  unsigned chunk = modules_chunk_of(index);
   if (chunk >= MODULES_CHUNKS) return NULL;
   struct module *records = atomic_load_explicit(&modules->chunk[chunk], memory_order_acquire);
   if (!records && map) {
-    records = metadata_map(chunk_bytes(chunk));
+    records = metadata_map(modules_chunk_bytes(chunk));
     atomic_store_explicit(&modules->chunk[chunk], records, memory_order_release);
   }
   return records ? &records[index - (((uint32_t)1 << chunk) - 1) * CHUNK_FIRST] : NULL;
@@ -41,13 +45,13 @@ static bool has_layout(const struct module *module, const struct object *object)
          module->object.eh_frame_hdr == object->eh_frame_hdr;
 }
 
-static bool is_same(const struct module *module, const struct object *object, const struct build_id *id,
-                    const char *path) {
+static bool modules_is_same(const struct module *module, const struct object *object,
+                            const struct build_id *id, const char *path) {
   return has_layout(module, object) && module->build_id.bytes == id->bytes &&
          memcmp(module->build_id.byte, id->byte, id->bytes) == 0 && strcmp(module->path, path) == 0;
 }
 
-static void bury(struct modules *modules, uint32_t id, struct module *module) {
+static void modules_bury(struct modules *modules, uint32_t id, struct module *module) {
   atomic_store_explicit(&module->gone, true, memory_order_release);
   module->unreported = true;
   pcs_kill(modules->pcs, id);
@@ -65,11 +69,11 @@ static void revive(struct modules *modules, uint32_t id, struct module *module) 
 
 /* Adds a record. Readers see it once the count covers it. 0 if the table is full or there is no
  * memory. */
-static uint32_t append(struct modules *modules, const struct object *object, const struct build_id *build_id,
-                       const char *path) {
+static uint32_t modules_append(struct modules *modules, const struct object *object,
+                               const struct build_id *build_id, const char *path) {
   uint32_t count = atomic_load_explicit(&modules->count, memory_order_relaxed);
   if (count == MODULES_MOST) return 0;
-  struct module *module = record_at(modules, count, true);
+  struct module *module = modules_record_at(modules, count, true);
   const char *copy = texts_copy(&modules->paths, path, strlen(path));
   if (!module || !copy) return 0;
   module->object = *object;
@@ -86,24 +90,24 @@ static uint32_t append(struct modules *modules, const struct object *object, con
  * gets a new one. The function reads the object's headers and the loader's record of the object.
  * Both stay meanwhile, because code of the object is on the stack that is being captured: to unload
  * a library while a thread runs in it is an error of the program. */
-static uint32_t enter(struct modules *modules, struct object *object) {
+static uint32_t modules_enter(struct modules *modules, struct object *object) {
   struct build_id build_id;
   object_complete(object);
   object_build_id(object, &build_id);
   object_path(object, modules->scratch);
   uint32_t count = atomic_load_explicit(&modules->count, memory_order_relaxed), same = 0;
   for (uint32_t id = 1; id <= count; id++) {
-    struct module *module = record_at(modules, id - 1, false);
-    if (is_same(module, object, &build_id, modules->scratch))
+    struct module *module = modules_record_at(modules, id - 1, false);
+    if (modules_is_same(module, object, &build_id, modules->scratch))
       same = id;
     else if (is_live(module) && overlap(module, object))
-      bury(modules, id, module); /* its object is gone, since another one is at its addresses */
+      modules_bury(modules, id, module); /* its object is gone, since another one is at its addresses */
   }
   if (atomic_load_explicit(&modules->has_unowned, memory_order_acquire))
     pcs_kill_unowned(modules->pcs, object->base, object->base + object->size);
   atomic_fetch_add(&modules->changes, 1);
-  if (!same) return append(modules, object, &build_id, modules->scratch);
-  struct module *module = record_at(modules, same - 1, false);
+  if (!same) return modules_append(modules, object, &build_id, modules->scratch);
+  struct module *module = modules_record_at(modules, same - 1, false);
   atomic_store_explicit(&module->loader_record, object->loader_record, memory_order_relaxed);
   if (!is_live(module)) revive(modules, same, module);
   return same;
@@ -119,7 +123,7 @@ static bool is_current(const struct modules *modules, const struct module *modul
 
 static uint32_t find_live(struct modules *modules, uintptr_t pc) {
   for (uint32_t id = atomic_load_explicit(&modules->count, memory_order_acquire); id; id--) {
-    const struct module *module = record_at(modules, id - 1, false);
+    const struct module *module = modules_record_at(modules, id - 1, false);
     if (covers(module, pc) && is_live(module)) return id;
   }
   return 0;
@@ -145,8 +149,8 @@ static bool still_there(struct modules *modules, const struct module *module) {
 /* Marks the modules that are gone, under the lock. */
 static void bury_the_gone(struct modules *modules) {
   for (uint32_t id = 1; id <= atomic_load_explicit(&modules->count, memory_order_relaxed); id++) {
-    struct module *module = record_at(modules, id - 1, false);
-    if (is_live(module) && !still_there(modules, module)) bury(modules, id, module);
+    struct module *module = modules_record_at(modules, id - 1, false);
+    if (is_live(module) && !still_there(modules, module)) modules_bury(modules, id, module);
   }
 }
 
@@ -155,7 +159,7 @@ static uint32_t next_unreported(struct modules *modules, uint32_t id) {
   uint32_t found = 0;
   lock_acquire(&modules->lock, LOCK_RANK_MODULES);
   while (!found && ++id <= atomic_load_explicit(&modules->count, memory_order_relaxed)) {
-    struct module *module = record_at(modules, id - 1, false);
+    struct module *module = modules_record_at(modules, id - 1, false);
     if (module->unreported) found = id;
     module->unreported = false;
   }
@@ -173,7 +177,7 @@ bool modules_create(struct modules *modules, struct levels *pcs, enum object_sou
 
 void modules_destroy(struct modules *modules) {
   for (unsigned chunk = 0; chunk < MODULES_CHUNKS; chunk++)
-    metadata_unmap(atomic_load(&modules->chunk[chunk]), chunk_bytes(chunk));
+    metadata_unmap(atomic_load(&modules->chunk[chunk]), modules_chunk_bytes(chunk));
   texts_destroy(&modules->paths);
   metadata_unmap(modules->scratch, OBJECT_PATH_MOST);
 }
@@ -190,7 +194,7 @@ enum module_result modules_find(struct modules *modules, uintptr_t pc, uint32_t 
   *id = 0;
   if (lock_must_not_wait(LOCK_RANK_MODULES)) return MODULE_BUSY;
   lock_acquire(&modules->lock, LOCK_RANK_MODULES);
-  *id = enter(modules, &object);
+  *id = modules_enter(modules, &object);
   lock_release(&modules->lock, LOCK_RANK_MODULES);
   return *id ? MODULE_FOUND : MODULE_BUSY;
 }
@@ -198,14 +202,14 @@ enum module_result modules_find(struct modules *modules, uintptr_t pc, uint32_t 
 uint32_t modules_add_language(struct modules *modules, const char *path) {
   const struct object object = {.base = PLACES_BASE, .bias = PLACES_BASE, .size = PLACES_SIZE};
   lock_acquire(&modules->lock, LOCK_RANK_MODULES);
-  uint32_t id = append(modules, &object, &(struct build_id){0}, path);
+  uint32_t id = modules_append(modules, &object, &(struct build_id){0}, path);
   lock_release(&modules->lock, LOCK_RANK_MODULES);
   return id;
 }
 
 struct module *modules_get(struct modules *modules, uint32_t id) {
   if (id == 0 || id > atomic_load_explicit(&modules->count, memory_order_acquire)) return NULL;
-  return record_at(modules, id - 1, false);
+  return modules_record_at(modules, id - 1, false);
 }
 
 void modules_refresh(struct modules *modules, void (*gone)(void *context, uint32_t id), void *context) {

@@ -66,7 +66,7 @@ static bool from_maps(uintptr_t address, struct object *object) {
 
 /* GAPS. The kernel leaves gaps between the segments of a program whose file aligns them to more than
  * a page. Of such a program the loader finds the one segment that has the address. */
-static void widen(uintptr_t address, struct object *object) {
+static void object_widen(uintptr_t address, struct object *object) {
   const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
   struct object whole;
   if (!headers || !from_headers(headers, getauxval(AT_PHNUM), 0, &whole) ||
@@ -83,7 +83,7 @@ static bool from_loader(uintptr_t address, struct object *object) {
                             .size = (uintptr_t)found.end - (uintptr_t)found.begin,
                             .eh_frame_hdr = (uintptr_t)found.eh_frame,
                             .loader_record = found.map};
-  if (object->eh_frame_hdr - object->base >= object->size) widen(address, object);
+  if (object->eh_frame_hdr - object->base >= object->size) object_widen(address, object);
   return true;
 }
 
@@ -119,7 +119,7 @@ static const unsigned char *loaded_bytes(void *context, const Elf64_Phdr *segmen
   return (const unsigned char *)begin;
 }
 
-static void copy_path(char path[OBJECT_PATH_MOST], const char *from) {
+static void object_copy_path(char path[OBJECT_PATH_MOST], const char *from) {
   size_t length = strnlen(from, OBJECT_PATH_MOST - 1);
   memcpy(path, from, length);
   path[length] = 0;
@@ -160,9 +160,9 @@ void object_path(const struct object *object, char path[OBJECT_PATH_MOST]) {
   int saved = errno;
   path[0] = 0;
   if (object->base == getauxval(AT_SYSINFO_EHDR)) {
-    copy_path(path, "[vdso]");
+    object_copy_path(path, "[vdso]");
   } else if (object->loader_name && object->loader_name[0] == '/') {
-    copy_path(path, object->loader_name);
+    object_copy_path(path, object->loader_name);
   } else if (object->loader_name && !object->loader_name[0] && getauxval(AT_BASE)) {
     /* The main program. If the kernel loaded no loader for it, it was started as the loader's
      * argument, and the link is the loader's. */

@@ -13,7 +13,7 @@ struct code {
   uintptr_t begin, end;
 };
 
-static bool has(const struct code *code, uintptr_t address) {
+static bool split_has(const struct code *code, uintptr_t address) {
   return address - code->begin < code->end - code->begin;
 }
 
@@ -21,14 +21,14 @@ static bool has(const struct code *code, uintptr_t address) {
 static bool leads_elsewhere(const struct cfi_section *section, const struct code *code, uintptr_t at,
                             struct code *found) {
   uintptr_t target = code_jump_target(at, code->end);
-  return target && !has(code, target) && cfi_find_function(section, target, &found->begin, &found->end);
+  return target && !split_has(code, target) && cfi_find_function(section, target, &found->begin, &found->end);
 }
 
 static bool leads_back(const struct code *part, const struct code *whole) {
   bool back = false;
   for (uintptr_t at = part->begin; !back && at < part->end; at++) {
     uintptr_t target = code_jump_target(at, part->end);
-    back = has(whole, target) && target != whole->begin;
+    back = split_has(whole, target) && target != whole->begin;
   }
   return back;
 }

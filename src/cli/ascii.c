@@ -30,7 +30,7 @@ static char letter_of(uint32_t character) {
   }
 }
 
-static void put(struct filter *filter, unsigned char byte) {
+static void ascii_put(struct filter *filter, unsigned char byte) {
   bool follows = (byte & 0xc0) == 0x80;
   if (filter->missing && !follows) filter->missing = 0, putc('?', filter->out);
   if (byte < 0x80) {
@@ -46,9 +46,9 @@ static void put(struct filter *filter, unsigned char byte) {
   }
 }
 
-static ssize_t write_bytes(void *context, const char *bytes, size_t count) {
+static ssize_t ascii_write_bytes(void *context, const char *bytes, size_t count) {
   struct filter *filter = context;
-  for (size_t i = 0; i < count; i++) put(filter, (unsigned char)bytes[i]);
+  for (size_t i = 0; i < count; i++) ascii_put(filter, (unsigned char)bytes[i]);
   return fflush(filter->out) || ferror(filter->out) ? 0 : (ssize_t)count;
 }
 
@@ -59,7 +59,7 @@ void ascii_if_locale_asks(FILE **stream) {
   if (!strcmp(nl_langinfo(CODESET), "UTF-8")) return;
   struct filter *filter = &filters[filters[0].out != NULL];
   if (filter->out) return;
-  FILE *front = fopencookie(filter, "w", (cookie_io_functions_t){.write = write_bytes});
+  FILE *front = fopencookie(filter, "w", (cookie_io_functions_t){.write = ascii_write_bytes});
   if (!front) return;
   filter->out = *stream;
   *stream = front;

@@ -69,7 +69,7 @@ static void print_memtrace_events(struct memtrace_reader *reader) {
 
 /* ---- Winnow ---- */
 
-static void print_text(const char *name, struct trace_text text) {
+static void dump_print_text(const char *name, struct trace_text text) {
   printf(" %s=\"", name);
   text_plain(stdout, text.bytes, text.length);
   putchar('"');
@@ -82,7 +82,7 @@ static void print_fields(const struct trace_event *event) {
   switch (event->kind) {
 #define PRINT(value)                  \
   _Generic((value), struct trace_text \
-           : print_text, int32_t      \
+           : dump_print_text, int32_t \
            : print_signed, double     \
            : print_real, default      \
            : print_unsigned)
@@ -99,7 +99,7 @@ static void print_fields(const struct trace_event *event) {
   }
 }
 
-static uint32_t stack_of(const struct trace_event *event) {
+static uint32_t dump_stack_of(const struct trace_event *event) {
   switch (event->kind) {
   case TRACE_SAMPLE: return event->sample.stack;
   case TRACE_RESIZE: return event->resize.stack;
@@ -137,7 +137,7 @@ struct stack_frames {
   size_t count, capacity;
 };
 
-static bool collect(struct stack_frames *frames, const struct source *source, uint32_t node) {
+static bool dump_collect(struct stack_frames *frames, const struct source *source, uint32_t node) {
   for (frames->count = 0; node; node = source_stack(source, node).parent)
     if (!ARRAY_ADD(frames->nodes, frames->count, frames->capacity, node)) return false;
   return true;
@@ -145,7 +145,7 @@ static bool collect(struct stack_frames *frames, const struct source *source, ui
 
 static bool print_event(const struct source *source, const struct trace_event *event,
                         struct stack_frames *frames) {
-  if (!collect(frames, source, stack_of(event))) return false;
+  if (!dump_collect(frames, source, dump_stack_of(event))) return false;
   printf("%013" PRIu64 " %" PRIu32, event->at.time_ns, event->at.thread);
   print_fields(event);
   if (frames->count) putchar(':');
@@ -174,7 +174,7 @@ static void say_damage(const struct input *input, const struct trace_damage *dam
              text_number_of(events, (double)damage->times_raised, "event"));
 }
 
-static wn_status no_memory(const struct input *input) {
+static wn_status dump_no_memory(const struct input *input) {
   return error_set(WN_ENOMEM, "%.100s: not enough memory to read it", input->name);
 }
 
@@ -189,7 +189,7 @@ static wn_status dump_memtrace(const struct input *input) {
                                            .bytes_skipped = loss->bytes_skipped,
                                            .times_raised = loss->times_raised});
   memtrace_reader_close(reader);
-  return done ? WN_OK : no_memory(input);
+  return done ? WN_OK : dump_no_memory(input);
 }
 
 /* WN_ESTATE: the trace has no events. */
@@ -206,7 +206,7 @@ static wn_status dump_winnow(const struct input *input) {
   done = done && !damage->out_of_memory;
   say_damage(input, damage);
   source_close(source);
-  return done ? WN_OK : no_memory(input);
+  return done ? WN_OK : dump_no_memory(input);
 }
 
 /* Prints the events of one trace; returns an exit code. */

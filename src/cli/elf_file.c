@@ -26,7 +26,7 @@ static const char *known_allocator(const char *name) {
   return NULL;
 }
 
-static void find_allocator(const Elf64_Sym *symbol, const char *name, void *context) {
+static void elf_file_find_allocator(const Elf64_Sym *symbol, const char *name, void *context) {
   struct elf_allocators *found = context;
   bool hidden =
       ELF64_ST_BIND(symbol->st_info) == STB_LOCAL || ELF64_ST_VISIBILITY(symbol->st_other) != STV_DEFAULT;
@@ -78,7 +78,7 @@ bool elf_file_has_section(const struct elf_file *file, const char *name) {
 struct elf_allocators elf_file_allocators(const char *path) {
   struct elf_file file;
   struct elf_allocators found = {0};
-  if (elf_file_open(path, &file)) elf_file_each_symbol(&file, find_allocator, &found);
+  if (elf_file_open(path, &file)) elf_file_each_symbol(&file, elf_file_find_allocator, &found);
   elf_file_close(&file);
   return found;
 }

@@ -37,7 +37,7 @@ static int name_output(struct report_options *options, char name[FILENAME_MAX]) 
   return 0;
 }
 
-static int parse(struct report_options *options, char name[FILENAME_MAX], int argc, char **argv) {
+static int export_parse(struct report_options *options, char name[FILENAME_MAX], int argc, char **argv) {
   int code = options_parse(options, FOR_EXPORT, argc, argv);
   if (code) return code;
   if (!options->format)
@@ -61,7 +61,7 @@ static enum sites_order order_of(const struct report_options *options) {
   return quantity_kinds[options->quantity].bytes ? SITES_BY_SELF : SITES_BY_BLOCKS;
 }
 
-static wn_status write_file(const struct report_options *options, const struct report *report) {
+static wn_status export_write_file(const struct report_options *options, const struct report *report) {
   static const char *const when[] = {"peak", "end"};
   struct export export = {.report = report,
                           .grouping = options->grouping,
@@ -115,7 +115,7 @@ static wn_status export_recording(const struct report_options *options, const st
   wn_status error = check_needs(options, recording);
   if (!error) error = load_report(options, recording, &report);
   if (error) return error;
-  error = write_file(options, &report);
+  error = export_write_file(options, &report);
   report_destroy(&report);
   return error;
 }
@@ -133,7 +133,7 @@ int command_export(int argc, char **argv) {
   struct report_options options = {0};
   struct recording *recording = NULL;
   char name[FILENAME_MAX];
-  int code = parse(&options, name, argc, argv);
+  int code = export_parse(&options, name, argc, argv);
   if (!code) code = load_files(&options, options.files, options.file_count, &recording);
   if (code) return code;
   load_say_missing(options.file_count == 1 ? options.file : "the recording",

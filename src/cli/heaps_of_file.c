@@ -22,7 +22,7 @@
 #include <string.h>
 
 /* Whether a symbol is the function. Linkers append the version of an imported symbol after an @. */
-static bool is_called(const char *name, const char *function) {
+static bool heaps_of_file_is_called(const char *name, const char *function) {
   size_t length = strlen(function);
   return !strncmp(name, function, length) && (!name[length] || name[length] == '@');
 }
@@ -30,13 +30,13 @@ static bool is_called(const char *name, const char *function) {
 /* One bit for each function, and one for Go's section. */
 enum { OPENS = 1, ASKS = 2, OCAML = 4, OCAML_ASKS = 8, GO = 16 };
 
-static void find_functions(const Elf64_Sym *symbol, const char *name, void *context) {
+static void heaps_of_file_find_functions(const Elf64_Sym *symbol, const char *name, void *context) {
   unsigned *found = context;
   (void)symbol;
-  if (is_called(name, "wn_heap_open")) *found |= OPENS;
-  if (is_called(name, "wn_trace_if_requested")) *found |= ASKS;
-  if (is_called(name, "caml_init_gc")) *found |= OCAML;
-  if (is_called(name, "winnow_count_sample")) *found |= OCAML_ASKS;
+  if (heaps_of_file_is_called(name, "wn_heap_open")) *found |= OPENS;
+  if (heaps_of_file_is_called(name, "wn_trace_if_requested")) *found |= ASKS;
+  if (heaps_of_file_is_called(name, "caml_init_gc")) *found |= OCAML;
+  if (heaps_of_file_is_called(name, "winnow_count_sample")) *found |= OCAML_ASKS;
 }
 
 /* Winnow's own library has both functions, which says nothing about the program. */
@@ -49,7 +49,7 @@ enum collected collected_in_file(const char *path, const unsigned char *build_id
   unsigned found = 0;
   if (is_library(path)) return COLLECTED_NONE;
   if (elf_file_open(path, &file) && !elf_file_is_another(&file, build_id, build_id_bytes)) {
-    elf_file_each_symbol(&file, find_functions, &found);
+    elf_file_each_symbol(&file, heaps_of_file_find_functions, &found);
     if (elf_file_has_section(&file, ".go.buildinfo")) found |= GO;
   }
   elf_file_close(&file);

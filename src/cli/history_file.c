@@ -13,11 +13,11 @@
 static const char *const endings[] = {HISTORY_ENDING, HISTORY_NEW};
 enum { ENDINGS = sizeof endings / sizeof *endings };
 
-static bool file_of(char path[PATH_MAX], const char *trace, int i) {
+static bool history_file_file_of(char path[PATH_MAX], const char *trace, int i) {
   return snprintf(path, PATH_MAX, "%s%s", trace, endings[i]) < PATH_MAX;
 }
 
-static uint64_t disk_bytes(const char *path) {
+static uint64_t history_file_disk_bytes(const char *path) {
   struct stat found;
   return stat(path, &found) || !S_ISREG(found.st_mode) ? 0 : (uint64_t)found.st_blocks * 512;
 }
@@ -25,7 +25,7 @@ static uint64_t disk_bytes(const char *path) {
 static void remove_files(const char *trace, bool own) {
   char path[PATH_MAX];
   for (int i = 0; i < ENDINGS; i++)
-    if (file_of(path, trace, i) && (!own || !chunk_file_check(path))) unlink(path);
+    if (history_file_file_of(path, trace, i) && (!own || !chunk_file_check(path))) unlink(path);
 }
 
 /* ---- shared ---- */
@@ -51,16 +51,16 @@ bool history_is_one(const char *path) {
 
 uint64_t history_disk_bytes(const char *trace) {
   char path[PATH_MAX];
-  uint64_t bytes = disk_bytes(trace);
+  uint64_t bytes = history_file_disk_bytes(trace);
   for (int i = 0; i < ENDINGS; i++)
-    if (file_of(path, trace, i)) bytes += disk_bytes(path);
+    if (history_file_file_of(path, trace, i)) bytes += history_file_disk_bytes(path);
   return bytes;
 }
 
 bool history_exists(const char *trace) {
   char path[PATH_MAX];
   struct stat found;
-  return file_of(path, trace, 0) && !lstat(path, &found);
+  return history_file_file_of(path, trace, 0) && !lstat(path, &found);
 }
 
 void history_remove(const char *trace) { remove_files(trace, false); }

@@ -51,7 +51,7 @@ static void value_end(struct value *value, const char *name) {
   free(value->text);
 }
 
-static void print_command(const struct trace_run *run) {
+static void info_print_command(const struct trace_run *run) {
   struct value value;
   FILE *out = value_begin(&value);
   if (!out) return;
@@ -66,7 +66,7 @@ static void print_command(const struct trace_run *run) {
   value_end(&value, "called");
 }
 
-static bool is_collected(const struct samples *samples) { return samples->collected; }
+static bool info_is_collected(const struct samples *samples) { return samples->collected; }
 
 static const char *how_it_ended(const struct facts *facts, char buffer[64]) {
   const struct samples *samples = facts->samples;
@@ -78,8 +78,8 @@ static const char *how_it_ended(const struct facts *facts, char buffer[64]) {
   if (!samples->ended) return strcpy(buffer, "no: killed, left by _exit, or still running");
   switch (samples->end.kind) {
   case TRACE_END_STOP:
-    return strcpy(buffer, is_collected(samples) ? "yes: the heap was closed, or recording stopped"
-                                                : "yes: recording was stopped");
+    return strcpy(buffer, info_is_collected(samples) ? "yes: the heap was closed, or recording stopped"
+                                                     : "yes: recording was stopped");
   case TRACE_END_EXEC:
     return strcpy(buffer,
                   samples->became ? "yes: by exec it became " : "yes: it became another program by exec");
@@ -132,7 +132,7 @@ static void print_ending(const struct facts *facts) {
 static void print_heap_records(const struct samples *samples) {
   char value[256], promotions[32], collections[32], pauses[32], domains[32];
   const struct heap_life *life = &samples->life;
-  if (!is_collected(samples)) return;
+  if (!info_is_collected(samples)) return;
   if (source_is_foreign(samples->source)) {
     snprintf(value, sizeof value, "%s of promotions", text_count(promotions, (double)samples->promotions));
     line("records", value);
@@ -189,7 +189,7 @@ static void print_size(const struct facts *facts) {
 }
 
 /* Prints what is missing, or "nothing". */
-static void print_missing(const struct facts *facts) {
+static void info_print_missing(const struct facts *facts) {
   char text[64], chunks[64], bytes[32], dropped[LOAD_DROPPED_BYTES];
   const char *between = "";
   const struct trace_damage *damage = facts->damage;
@@ -239,7 +239,7 @@ static void print_missing(const struct facts *facts) {
 static void print_profile(const struct facts *facts) {
   struct value value;
   char text[64], modules[64], code[160];
-  print_command(facts->run);
+  info_print_command(facts->run);
   snprintf(code, sizeof code, "%s in %s",
            text_number_of(text, source_stack_count(facts->samples->source), "stack frame"),
            text_number_of(modules, source_module_count(facts->samples->source), "module"));
@@ -252,7 +252,7 @@ static void print_profile(const struct facts *facts) {
   value_end(&value, "tells");
 }
 
-static void print_text(const struct facts *facts, struct json *json) {
+static void info_print_text(const struct facts *facts, struct json *json) {
   (void)json;
   if (source_limits(facts->samples->source)->totals) {
     print_profile(facts);
@@ -262,7 +262,7 @@ static void print_text(const struct facts *facts, struct json *json) {
   const struct trace_run *run = facts->run;
   bool foreign = source_is_foreign(facts->samples->source);
   time_t began = (time_t)(run->wall_ns / 1000000000u);
-  print_command(run);
+  info_print_command(run);
   snprintf(value, sizeof value, "%u on %.64s", run->pid, run->host.length ? run->host.bytes : "?");
   if (run->pid || run->host.length || !foreign) line("process", value);
   strftime(value, sizeof value, "%Y-%m-%d %H:%M:%S", localtime(&began));
@@ -300,7 +300,7 @@ static void print_text(const struct facts *facts, struct json *json) {
   print_heap_records(facts->samples);
   print_limit(facts->samples);
   print_ending(facts);
-  print_missing(facts);
+  info_print_missing(facts);
   snprintf(value, sizeof value, "Winnow %.64s", run->version.length ? run->version.bytes : "?");
   line("written by", foreign ? run->writer.bytes : value);
 }
@@ -331,7 +331,7 @@ static void write_course(struct json *json, const struct samples *samples) {
   json_end(json, ']');
 }
 
-static void write_dropped(struct json *json, const struct trace_damage *damage) {
+static void info_write_dropped(struct json *json, const struct trace_damage *damage) {
   json_bool(json, "lacks_history", damage->lacks_history);
   json_begin(json, "dropped", '[');
   for (uint32_t i = 0; i < damage->dropped.count; i++) {
@@ -343,7 +343,7 @@ static void write_dropped(struct json *json, const struct trace_damage *damage) 
   json_end(json, ']');
 }
 
-static void print_json(const struct facts *facts, struct json *json) {
+static void info_print_json(const struct facts *facts, struct json *json) {
   json_begin(json, NULL, '{');
   json_integer(json, "schema", 1);
   json_string(json, "file", facts->file);
@@ -369,7 +369,7 @@ static void print_json(const struct facts *facts, struct json *json) {
   json_integer(json, "lost", facts->damage->records_lost);
   json_string(json, "lost_because",
               facts->damage->records_lost ? trace_cause_word(facts->damage->loss_cause) : "");
-  if (facts->damage->chunks_dropped) write_dropped(json, facts->damage);
+  if (facts->damage->chunks_dropped) info_write_dropped(json, facts->damage);
   json_bool(json, "thinned", facts->damage->thinned);
   json_integer(json, "stacks_lost", facts->damage->stacks_lost);
   json_integer(json, "stacks_cut", facts->samples->cut);
@@ -382,7 +382,7 @@ static void print_json(const struct facts *facts, struct json *json) {
 }
 
 /* Prints the table of several traces. */
-static int tell_apart(const char *const *paths, size_t count) {
+static int info_tell_apart(const char *const *paths, size_t count) {
   static const struct trace_table_limits none = {SIZE_MAX, UINT64_MAX, UINT64_MAX};
   size_t unreadable = trace_table_print(stdout, paths, count, &none);
   return unreadable ? fail_job("%zu of %zu files cannot be read as traces", unreadable, count) : 0;
@@ -423,7 +423,7 @@ static int print_all_json(const char *const *paths, size_t count) {
   int code = 0;
   if (count > 1) json_begin(&json, NULL, '[');
   for (size_t i = 0; i < count; i++) {
-    int failed = tell_of(paths[i], print_json, &json);
+    int failed = tell_of(paths[i], info_print_json, &json);
     if (failed) code = failed;
   }
   if (count > 1) json_end(&json, ']');
@@ -431,7 +431,7 @@ static int print_all_json(const char *const *paths, size_t count) {
 }
 
 /* Inputs that are pipes are opened by those who read them. */
-static int tell(const char *const *arguments, size_t count, bool as_json) {
+static int info_tell(const char *const *arguments, size_t count, bool as_json) {
   struct inputs inputs = {.count = 0};
   bool several = false;
   for (size_t i = 0; i < count; i++) several = several || inputs_has_several(arguments[i]);
@@ -440,8 +440,8 @@ static int tell(const char *const *arguments, size_t count, bool as_json) {
   if (several) count = inputs.count;
   if (!as_json) ascii_if_locale_asks(&stdout);
   int code = as_json     ? print_all_json(paths, count)
-             : count > 1 ? tell_apart(paths, count)
-                         : tell_of(paths[0], print_text, NULL);
+             : count > 1 ? info_tell_apart(paths, count)
+                         : tell_of(paths[0], info_print_text, NULL);
   inputs_close(&inputs);
   return code;
 }
@@ -462,6 +462,6 @@ int command_info(int argc, char **argv) {
   }
   if (optind == argc || !*argv[optind])
     return fail_usage("info", "which trace? usage: winnow info [--json] [--max-memory BYTES] FILE...");
-  return tell((const char *const *)argv + optind, (size_t)(argc - optind), as_json);
+  return info_tell((const char *const *)argv + optind, (size_t)(argc - optind), as_json);
 }
 /* SPDX-License-Identifier: MIT */

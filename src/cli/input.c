@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <winnow/status.h>
 
-static bool copy(int from, int to) {
+static bool input_copy(int from, int to) {
   char bytes[1 << 16];
   for (;;) {
     ssize_t count = read(from, bytes, sizeof bytes);
@@ -39,7 +39,7 @@ bool input_open(struct input *input, const char *name) {
   if (standard) input->name = "standard input";
   input->descriptor = memfd_create("winnow-input", MFD_CLOEXEC);
   int from = standard ? 0 : open(name, O_RDONLY | O_CLOEXEC);
-  bool copied = input->descriptor >= 0 && from >= 0 && copy(from, input->descriptor);
+  bool copied = input->descriptor >= 0 && from >= 0 && input_copy(from, input->descriptor);
   if (!copied) error_set(WN_EIO, "cannot read %s: %s", input->name, strerror(errno));
   if (from > 0) close(from);
   if (!copied) return input_close(input), false;

@@ -18,7 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memory for the list of traces"); }
+static wn_status inputs_no_memory(void) {
+  return error_set(WN_ENOMEM, "not enough memory for the list of traces");
+}
 
 static bool is_folder(const char *name) {
   struct stat found;
@@ -38,7 +40,7 @@ static bool is_trace(const char *path) {
 }
 
 /* The arrays grow alike; if one cannot, the others may have more room than is known. */
-static bool make_room(struct inputs *inputs) {
+static bool inputs_make_room(struct inputs *inputs) {
   size_t wanted = inputs->count + 1, parts = inputs->capacity, opened = parts, names = parts;
   if (!array_reserve(&inputs->parts, &parts, wanted, sizeof *inputs->parts) ||
       !array_reserve(&inputs->inputs, &opened, wanted, sizeof *inputs->inputs) ||
@@ -49,15 +51,15 @@ static bool make_room(struct inputs *inputs) {
 }
 
 /* Adds a file, and takes its name. */
-static wn_status add(struct inputs *inputs, char *name) {
-  if (!name || !make_room(inputs)) return free(name), no_memory();
+static wn_status inputs_add(struct inputs *inputs, char *name) {
+  if (!name || !inputs_make_room(inputs)) return free(name), inputs_no_memory();
   inputs->names[inputs->count] = name;
   if (!input_open(&inputs->inputs[inputs->count], name)) return free(name), WN_EIO;
   inputs->count++;
   return WN_OK;
 }
 
-static int is_visible(const struct dirent *entry) {
+static int inputs_is_visible(const struct dirent *entry) {
   return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
@@ -75,7 +77,7 @@ static wn_status add_folder(struct inputs *inputs, const char *folder, int depth
   struct dirent **entries;
   size_t length = strlen(folder);
   wn_status error = WN_OK;
-  int count = scandir(folder, &entries, is_visible, alphasort);
+  int count = scandir(folder, &entries, inputs_is_visible, alphasort);
   if (count < 0) return error_set(WN_EIO, "%s: the folder cannot be read", folder);
   inputs->awaited |= is_awaited(folder);
   while (length > 1 && folder[length - 1] == '/') length--;
@@ -96,9 +98,9 @@ static wn_status add_folder(struct inputs *inputs, const char *folder, int depth
 /* Adds what a folder has or a pattern matches, if it is a trace or a folder of them. Takes the name. */
 static wn_status add_found(struct inputs *inputs, char *name, int depth) {
   wn_status error = WN_OK;
-  if (!name) return no_memory();
+  if (!name) return inputs_no_memory();
   if (history_is_one(name)) return free(name), WN_OK; /* it is read with its trace */
-  if (is_trace(name)) return add(inputs, name);
+  if (is_trace(name)) return inputs_add(inputs, name);
   if (!is_folder(name))
     inputs->passed_over += !control_name_of(name);
   else if (depth >= 0)
@@ -147,7 +149,7 @@ wn_status inputs_open(struct inputs *inputs, const char *const *arguments, size_
     inputs->several = inputs->several || inputs_has_several(arguments[i]);
     error = is_folder(arguments[i])    ? add_named_folder(inputs, arguments[i])
             : is_pattern(arguments[i]) ? add_pattern(inputs, arguments[i])
-                                       : add(inputs, strdup(arguments[i]));
+                                       : inputs_add(inputs, strdup(arguments[i]));
   }
   if (error)
     inputs_close(inputs);

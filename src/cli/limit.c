@@ -11,7 +11,7 @@
 
 static const char *after_blanks(const char *text) { return text + strspn(text, " \t"); }
 
-static wn_status fail(const char *text, const char *expected) {
+static wn_status limit_fail(const char *text, const char *expected) {
   return error_set(WN_EINVAL, "'%s': expected %s, as in 'held > +10M' or 'allocated > +5%%'", text, expected);
 }
 
@@ -42,13 +42,14 @@ wn_status limit_parse(const char *text, struct limit *limit) {
   const char *at = after_blanks(text);
   *limit = (struct limit){.text = text};
   if (!read_measure(&at, &limit->measure))
-    return fail(text, "held, allocated, alive, churn, lasting or promoted");
-  if (*at != '<' && *at != '>') return fail(text, "> or < after the measure");
+    return limit_fail(text, "held, allocated, alive, churn, lasting or promoted");
+  if (*at != '<' && *at != '>') return limit_fail(text, "> or < after the measure");
   limit->above = *at == '>';
   at = after_blanks(at + 1);
-  if (*at != '+' && *at != '-') return fail(text, "a change that begins with + or -");
+  if (*at != '+' && *at != '-') return limit_fail(text, "a change that begins with + or -");
   bool negative = *at == '-';
-  if (at[1] == '+' || at[1] == '-' || !read_amount(at + 1, limit)) return fail(text, "bytes or a percentage");
+  if (at[1] == '+' || at[1] == '-' || !read_amount(at + 1, limit))
+    return limit_fail(text, "bytes or a percentage");
   if (negative) limit->amount = -limit->amount;
   return WN_OK;
 }

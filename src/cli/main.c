@@ -301,9 +301,9 @@ static void print_overview(FILE *out) {
 /* Text wider than HELP_COLUMNS is wrapped. That of an option begins behind OPTION_COLUMNS. */
 enum { HELP_COLUMNS = 100, OPTION_COLUMNS = 25 };
 
-static size_t line_length(const char *line) { return strcspn(line, "\n") + 1; }
+static size_t main_line_length(const char *line) { return strcspn(line, "\n") + 1; }
 
-static bool goes_on(const char *line, int indent) {
+static bool main_goes_on(const char *line, int indent) {
   return indent ? strspn(line, " ") >= (size_t)indent : *line && *line != ' ' && *line != '\n';
 }
 
@@ -332,9 +332,9 @@ static const char *print_paragraph(const char *text) {
   int indent = option ? OPTION_COLUMNS : 0;
   const char *end = text;
   do {
-    wide = wide || line_length(end) > HELP_COLUMNS + 1;
-    end += line_length(end);
-  } while ((option || goes_on(text, 0)) && *end && goes_on(end, indent));
+    wide = wide || main_line_length(end) > HELP_COLUMNS + 1;
+    end += main_line_length(end);
+  } while ((option || main_goes_on(text, 0)) && *end && main_goes_on(end, indent));
   if (wide)
     print_wrapped(text, end, indent);
   else
@@ -452,7 +452,7 @@ static int print_version(void) {
   return 0;
 }
 
-static int run(int argc, char **argv) {
+static int main_run(int argc, char **argv) {
   const char *name = argv[1];
   if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
   if (!strcmp(name, "--version") || !strcmp(name, "-V")) return print_version();
@@ -474,7 +474,7 @@ int main(int argc, char **argv) {
           stderr);
     return EXIT_USAGE;
   }
-  int code = run(argc, argv);
+  int code = main_run(argc, argv);
   if (fflush(stdout) || ferror(stdout)) return fail_job("cannot write the output");
   return code;
 }

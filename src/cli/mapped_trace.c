@@ -45,7 +45,7 @@ struct search {
 /* ---- what is mapped ---- */
 
 /* One line of /proc/PID/maps; the path is in the line. False: it is of no such file. */
-static bool read_line(char *line, struct mapped_file *file) {
+static bool mapped_trace_read_line(char *line, struct mapped_file *file) {
   static const char removed[] = " (deleted)";
   char permissions[8], *path = strchr(line, '/');
   unsigned major, minor;
@@ -61,7 +61,8 @@ static bool read_line(char *line, struct mapped_file *file) {
 }
 
 /* The next file of a number; NULL: there is none. */
-static const struct mapped_file *next_of(const struct search *search, ino_t inode, struct index_walk *walk) {
+static const struct mapped_file *mapped_trace_next_of(const struct search *search, ino_t inode,
+                                                      struct index_walk *walk) {
   uint32_t number;
   while ((number = index_next(&search->by_inode, walk)))
     if (search->files[number - 1].inode == inode) return &search->files[number - 1];
@@ -69,9 +70,9 @@ static const struct mapped_file *next_of(const struct search *search, ino_t inod
 }
 
 /* Of the many mappings of a file the first counts. False without memory. */
-static bool add(struct search *search, struct mapped_file file) {
+static bool mapped_trace_add(struct search *search, struct mapped_file file) {
   struct index_walk walk = {.hash = hash_mix(file.inode)};
-  for (const struct mapped_file *known; (known = next_of(search, file.inode, &walk));)
+  for (const struct mapped_file *known; (known = mapped_trace_next_of(search, file.inode, &walk));)
     if (known->device == file.device) return true;
   file.path = strdup(file.path);
   if (file.path && ARRAY_ADD(search->files, search->count, search->capacity, file))
@@ -87,7 +88,7 @@ static void read_maps(struct search *search) {
   snprintf(name, sizeof name, "/proc/%d/maps", (int)search->pid);
   FILE *maps = fopen(name, "re");
   for (bool done = maps; done && getline(&line, &size, maps) > 0;)
-    if (read_line(line, &file)) done = add(search, file);
+    if (mapped_trace_read_line(line, &file)) done = mapped_trace_add(search, file);
   free(line);
   if (maps) fclose(maps);
 }
@@ -110,13 +111,13 @@ static bool is_trace_of(const char *path, uint32_t number, uint64_t *began_ns) {
 }
 
 /* A device is not opened: that may do something. */
-static bool look(const char *path, struct stat *found) {
+static bool mapped_trace_look(const char *path, struct stat *found) {
   return !stat(path, found) && S_ISREG(found->st_mode);
 }
 
 /* The file at a path that this process can open. */
-static bool check(const struct search *search, const struct mapped_file *file, const char *path,
-                  const struct stat *status) {
+static bool mapped_trace_check(const struct search *search, const struct mapped_file *file, const char *path,
+                               const struct stat *status) {
   struct mapped_trace *found = search->found;
   bool is_same =
       status->st_ino == file->inode && (status->st_dev != file->device) == search->on_other_devices;
@@ -134,17 +135,18 @@ static bool find_by_path(const struct search *search, const struct mapped_file *
   char path[PATH_BYTES];
   struct stat status;
   if (file->is_removed) return false;
-  if (look(file->path, &status) && check(search, file, file->path, &status)) return true;
+  if (mapped_trace_look(file->path, &status) && mapped_trace_check(search, file, file->path, &status))
+    return true;
   return snprintf(path, sizeof path, "/proc/%d/root%s", (int)search->pid, file->path) < PATH_BYTES &&
-         look(path, &status) && check(search, file, path, &status);
+         mapped_trace_look(path, &status) && mapped_trace_check(search, file, path, &status);
 }
 
 static bool find_by_descriptor(const struct search *search, const char *path) {
   struct stat status;
-  if (!look(path, &status)) return false;
+  if (!mapped_trace_look(path, &status)) return false;
   struct index_walk walk = {.hash = hash_mix(status.st_ino)};
-  for (const struct mapped_file *file; (file = next_of(search, status.st_ino, &walk));)
-    if (check(search, file, path, &status)) return true;
+  for (const struct mapped_file *file; (file = mapped_trace_next_of(search, status.st_ino, &walk));)
+    if (mapped_trace_check(search, file, path, &status)) return true;
   return false;
 }
 
@@ -162,7 +164,7 @@ static bool find_by_descriptors(const struct search *search) {
   return found;
 }
 
-static bool find(const struct search *search) {
+static bool find_mapped_trace(const struct search *search) {
   for (size_t i = 0; i < search->count; i++)
     if (find_by_path(search, &search->files[i])) return true;
   return find_by_descriptors(search);
@@ -173,8 +175,8 @@ static bool find(const struct search *search) {
 bool mapped_trace_find(pid_t pid, uint32_t number, struct mapped_trace *found) {
   struct search search = {.pid = pid, .number = number, .found = found};
   read_maps(&search);
-  bool done = find(&search);
-  if (!done) search.on_other_devices = true, done = find(&search);
+  bool done = find_mapped_trace(&search);
+  if (!done) search.on_other_devices = true, done = find_mapped_trace(&search);
   for (size_t i = 0; i < search.count; i++) free(search.files[i].path);
   free(search.files);
   free(search.by_inode.slots);

@@ -25,7 +25,7 @@ static bool has_stacks(const struct report_options *options) {
 }
 
 /* Reads a moment, such as "peak" or "1.5s". */
-static bool read_moment(const char *text, struct when_asked *moment) {
+static bool options_read_moment(const char *text, struct when_asked *moment) {
   double ns;
   *moment = (struct when_asked){.at = AT_TIME};
   if (!strcmp(text, "peak")) return moment->at = AT_PEAK, true;
@@ -43,7 +43,8 @@ static int set_at(struct report_options *options, const char *text) {
   snprintf(first, sizeof first, "%.*s", length < sizeof first ? (int)length : 0, text); /* or no moment */
   options->at_text = text;
   options->moments = comma ? 2 : 1;
-  if (!read_moment(first, &options->when[0]) || !read_moment(comma ? comma + 1 : first, &options->when[1]))
+  if (!options_read_moment(first, &options->when[0]) ||
+      !options_read_moment(comma ? comma + 1 : first, &options->when[1]))
     return fail_usage(options->command,
                       "--at %s: it must be peak, end, or a time with its unit, such as 1.5s", text);
   return 0;
@@ -433,7 +434,7 @@ struct known {
   char letters[2 * ROWS + 2];
 };
 
-static void make_known(struct known *known, unsigned command) {
+static void options_make_known(struct known *known, unsigned command) {
   char *letters = known->letters;
   struct option *option = known->options;
   *letters++ = ':';
@@ -479,7 +480,7 @@ static int check_where(struct report_options *options) {
 int options_parse(struct report_options *options, unsigned command, int argc, char **argv) {
   struct known known = {.letters = ""};
   int option;
-  make_known(&known, command);
+  options_make_known(&known, command);
   options->command = argv[0];
   options->quantity = QUANTITY_HELD_BYTES;
   options->recording.names.symbols = options->recording.names.debuginfod = true;

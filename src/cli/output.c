@@ -93,7 +93,7 @@ static FILE *open_inside(int which, const char *name) {
 static bool is_written(FILE *file) { return !fflush(file) && !ferror(file); }
 
 /* Whether a folder can take the name; errno says why it cannot. */
-static bool is_free(const char *name) {
+static bool output_is_free(const char *name) {
   DIR *folder = opendir(name);
   int entries = 0;
   if (!folder) return errno == ENOENT;
@@ -103,7 +103,7 @@ static bool is_free(const char *name) {
   return entries <= 2;
 }
 
-static bool copy(FILE *from, FILE *to) {
+static bool output_copy(FILE *from, FILE *to) {
   char bytes[1 << 16];
   rewind(from);
   for (size_t count; (count = fread(bytes, 1, sizeof bytes, from)) > 0;)
@@ -113,10 +113,10 @@ static bool copy(FILE *from, FILE *to) {
 
 /* Copies what was written to a target that is no regular file. Standard output gets it by a stream
  * of its own, so that a failure is told once. */
-static bool give(const struct output *output) {
+static bool output_give(const struct output *output) {
   FILE *target = strcmp(output->name, "-") ? fopen(output->name, "we") : fdopen(dup(1), "w");
   if (!target) return false;
-  bool copied = copy(output->file, target);
+  bool copied = output_copy(output->file, target);
   int error = errno;
   if (!fclose(target)) errno = error;
   return copied;
@@ -147,7 +147,7 @@ wn_status output_open(struct output *output, const char *name) {
 
 wn_status output_open_folder(struct output *output, const char *name, const char *const *files) {
   *output = (struct output){.name = name, .whole = true};
-  if (!is_free(name) || !name_beside(name)) return cannot(output);
+  if (!output_is_free(name) || !name_beside(name)) return cannot(output);
   begin_watching(); /* before there is anything that a signal could leave */
   if (!mkdtemp(temporary)) *temporary = 0;
   bool opened = *temporary && !chmod(temporary, permissions(0777));
@@ -173,7 +173,7 @@ wn_status output_finish(struct output *output) {
   if (output->whole && !output->files && !output->is_private) fchmod(fileno(output->file), permissions(0666));
   bool done = is_written(output->file);
   for (int i = 1; done && i < output->files; i++) done = is_written(output->folder[i]);
-  done = done && (output->whole ? !rename(temporary, output->name) : give(output));
+  done = done && (output->whole ? !rename(temporary, output->name) : output_give(output));
   wn_status error = done ? WN_OK : cannot(output);
   if (done) forget_temporary();
   output_abandon(output);

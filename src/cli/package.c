@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* Starts dpkg-query with its output in a pipe. -1: it cannot be started. */
-static pid_t start(const char *path, int *output) {
+static pid_t package_start(const char *path, int *output) {
   char *arguments[] = {"dpkg-query", "--search", "--", (char *)path, NULL};
   posix_spawn_file_actions_t files;
   int ends[2];
@@ -34,7 +34,7 @@ static pid_t start(const char *path, int *output) {
 
 /* The name in the first line that has one. A file that another package has replaced has lines before
  * it: "diversion by dash from: PATH". */
-static bool name_in(const char *lines, char *name, size_t size) {
+static bool package_name_in(const char *lines, char *name, size_t size) {
   for (const char *line = lines; *line; line += strcspn(line, "\n"), line += *line == '\n') {
     size_t length = strcspn(line, ":, \n");
     if (!length || length >= size || line[length] != ':') continue;
@@ -45,11 +45,11 @@ static bool name_in(const char *lines, char *name, size_t size) {
   return false;
 }
 
-static bool name_of(const char *path, char *name, size_t size) {
+static bool package_name_of(const char *path, char *name, size_t size) {
   char lines[2 * PATH_MAX];
   int output, status;
   size_t length = 0;
-  pid_t child = start(path, &output);
+  pid_t child = package_start(path, &output);
   if (child < 0) return false;
   for (ssize_t got;
        length + 1 < sizeof lines && (got = read(output, lines + length, sizeof lines - 1 - length)) > 0;)
@@ -57,7 +57,7 @@ static bool name_of(const char *path, char *name, size_t size) {
   close(output);
   waitpid(child, &status, 0);
   lines[length] = 0;
-  return name_in(lines, name, size);
+  return package_name_in(lines, name, size);
 }
 
 /* Of packages whose symbols are in a package that the source makes itself. */
@@ -127,8 +127,8 @@ bool package_of_file(const char *path, char *name, size_t size) {
   char *real = realpath(path, NULL);
   if (!real) return false;
   bool plain = *real == '/' && !strpbrk(real, "*?[]\\"); /* which dpkg-query takes for patterns */
-  bool found = plain && name_of(real, name, size);
-  if (plain && !found && !strncmp(real, "/usr/", 5)) found = name_of(real + 4, name, size);
+  bool found = plain && package_name_of(real, name, size);
+  if (plain && !found && !strncmp(real, "/usr/", 5)) found = package_name_of(real + 4, name, size);
   free(real);
   return found;
 }

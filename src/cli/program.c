@@ -21,7 +21,7 @@ struct beginning {
   size_t length;
 };
 
-static bool is_program(const char *path) {
+static bool program_is_program(const char *path) {
   struct stat status;
   return !stat(path, &status) && S_ISREG(status.st_mode) && !access(path, X_OK);
 }
@@ -105,7 +105,7 @@ static const char *remedy(enum image_kind kind) {
   return remedies[kind] ? remedies[kind] : "";
 }
 
-static int fail_kind(const char *path, enum image_kind kind) {
+static int program_fail_kind(const char *path, enum image_kind kind) {
   return fail_job("%s %s%s", path, image_reason(kind), remedy(kind));
 }
 
@@ -132,7 +132,7 @@ static int fail_not_executable(const char *path, char *hint) {
 static int fail_in_search_path(char *const *argv) {
   const char *name = argv[0];
   struct stat status;
-  if (is_program(name))
+  if (program_is_program(name))
     return fail_job("there is no program '%s' in the search path; ./%s is one", name, name), EXIT_NO_PROGRAM;
   char *hint = !stat(name, &status) && S_ISREG(status.st_mode) ? hint_for_file(name) : NULL;
   if (hint && *hint) return fail_not_executable(name, hint);
@@ -145,14 +145,14 @@ static int fail_in_search_path(char *const *argv) {
 bool program_find(const char *name, char path[PATH_MAX]) {
   if (strchr(name, '/')) {
     snprintf(path, PATH_MAX, "%s", name);
-    return is_program(path);
+    return program_is_program(path);
   }
   const char *folders = getenv("PATH");
   if (!folders) folders = "/usr/local/bin:/usr/bin:/bin";
   while (*folders) {
     size_t length = strcspn(folders, ":");
     snprintf(path, PATH_MAX, "%.*s%s%s", (int)length, folders, length ? "/" : "", name);
-    if (is_program(path)) return true;
+    if (program_is_program(path)) return true;
     folders += length + (folders[length] == ':');
   }
   return false;
@@ -205,7 +205,7 @@ int program_check(const char *path, const char **allocator) {
   if (kind == IMAGE_GOOD) inside = elf_file_allocators(image.path);
   if (inside.hides_malloc) kind = IMAGE_OWN_MALLOC;
   *allocator = inside.other;
-  return kind >= IMAGE_STATIC ? fail_kind(image.path, kind) : 0;
+  return kind >= IMAGE_STATIC ? program_fail_kind(image.path, kind) : 0;
 }
 
 bool program_is_plain_script(const char *path) {

@@ -41,7 +41,7 @@ struct mapped_control {
 };
 
 /* One line of /proc/PID/maps: the file's number is the fifth field, its path the rest. */
-static void read_line(char *line, struct mapped_control *found) {
+static void recordings_read_line(char *line, struct mapped_control *found) {
   static const char removed[] = " (deleted)";
   char *path = strchr(line, '/'), *end = path ? strchr(path, '\n') : NULL;
   unsigned long long inode = 0;
@@ -68,7 +68,7 @@ static struct mapped_control read_mappings(pid_t pid) {
   FILE *maps = fopen(name, "re");
   if (!maps)
     return (struct mapped_control){.kind = errno == ENOENT || errno == ESRCH ? MAPPED_GONE : MAPPED_DENIED};
-  while (getline(&line, &size, maps) > 0) read_line(line, &found);
+  while (getline(&line, &size, maps) > 0) recordings_read_line(line, &found);
   if (ferror(maps) && found.kind == MAPPED_NOTHING) found.kind = MAPPED_DENIED;
   free(line);
   fclose(maps);
@@ -96,7 +96,7 @@ static int open_same(const char *path, ino_t inode) {
   return -1;
 }
 
-static bool is_control(const struct control_page *page) {
+static bool recordings_is_control(const struct control_page *page) {
   return !memcmp(page->magic, control_magic, sizeof page->magic) && page->version == CONTROL_VERSION;
 }
 
@@ -126,7 +126,7 @@ static enum mapped_kind add_with_control(struct recordings *found, pid_t pid) {
   struct mapped_control mapped = read_mappings(pid);
   if (mapped.kind != MAPPED_CONTROL) return mapped.kind;
   struct recording_process process = {.pid = pid, .descriptor = -1};
-  bool opened = open_control(&process, &mapped) && is_control(&process.page);
+  bool opened = open_control(&process, &mapped) && recordings_is_control(&process.page);
   bool forbidden = !opened && errno == EACCES;
   bool own = opened && process.page.pid == inner_number(pid); /* a child may have its parent's mappings */
   if (own && (ARRAY_ADD(found->items, found->count, found->capacity, process))) return MAPPED_CONTROL;
@@ -158,13 +158,13 @@ static bool add_without_control(struct recordings *found, pid_t pid, enum mapped
 }
 
 /* Adds a process if it is recorded. Returns what its mappings say. */
-static enum mapped_kind add_process(struct recordings *found, pid_t pid) {
+static enum mapped_kind recordings_add_process(struct recordings *found, pid_t pid) {
   enum mapped_kind kind = add_with_control(found, pid);
   bool may_record = kind == MAPPED_REMOVED || kind == MAPPED_LIBRARY;
   return may_record && found->with_not_asked && add_without_control(found, pid, kind) ? MAPPED_CONTROL : kind;
 }
 
-static int by_number(const void *a, const void *b) {
+static int recordings_by_number(const void *a, const void *b) {
   const struct recording_process *one = a, *other = b;
   return (one->pid > other->pid) - (one->pid < other->pid);
 }
@@ -208,12 +208,12 @@ static wn_status find_process(struct recordings *found, const char *name) {
   long pid = strtol(name, &end, 10);
   if (errno || *end || pid <= 0 || pid > INT_MAX)
     return error_set(WN_EINVAL, "%.60s is no process number", name);
-  enum mapped_kind kind = add_process(found, (pid_t)pid);
+  enum mapped_kind kind = recordings_add_process(found, (pid_t)pid);
   return kind == MAPPED_CONTROL ? WN_OK : fail_to_find_process(name, kind);
 }
 
 /* Whether a recording writes this trace, or one in this folder. */
-static bool is_of(const struct recording_process *process, const struct stat *named) {
+static bool recordings_is_of(const struct recording_process *process, const struct stat *named) {
   struct stat found;
   char *folder = strdup(process->path), *slash = folder ? strrchr(folder, '/') : NULL;
   bool is_file =
@@ -233,7 +233,7 @@ static wn_status find_trace(struct recordings *found, const char *name) {
   wn_status error = recordings_find_all(&all);
   for (size_t i = 0; i < all.count; i++) {
     struct recording_process *process = &all.items[i];
-    if (!error && is_of(process, &named)) {
+    if (!error && recordings_is_of(process, &named)) {
       if (!(ARRAY_ADD(found->items, found->count, found->capacity, *process))) error = WN_ENOMEM;
       if (!error) *process = (struct recording_process){.descriptor = -1};
     }
@@ -250,9 +250,9 @@ wn_status recordings_find_all(struct recordings *found) {
   *found = (struct recordings){.with_not_asked = found->with_not_asked};
   if (!all) return error_set(WN_EIO, "cannot read /proc: %s", strerror(errno));
   for (struct dirent *entry; (entry = readdir(all));)
-    if (isdigit((unsigned char)*entry->d_name)) add_process(found, (pid_t)atoi(entry->d_name));
+    if (isdigit((unsigned char)*entry->d_name)) recordings_add_process(found, (pid_t)atoi(entry->d_name));
   closedir(all);
-  if (found->count) qsort(found->items, found->count, sizeof *found->items, by_number);
+  if (found->count) qsort(found->items, found->count, sizeof *found->items, recordings_by_number);
   return WN_OK;
 }
 

@@ -31,7 +31,7 @@ static const struct runtime {
      "environment."},
 };
 
-static const struct runtime *find(const char *path) {
+static const struct runtime *runtimes_find(const char *path) {
   const char *name = path_name(path);
   for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
     if (runtimes[i].whole ? !strcmp(name, runtimes[i].file) : text_begins(name, runtimes[i].file))
@@ -42,14 +42,14 @@ static const struct runtime *find(const char *path) {
 static const struct runtime *find_in(const struct trace_reader *reader) {
   const struct runtime *runtime = NULL;
   for (uint32_t number = 1; number <= trace_reader_modules(reader) && !runtime; number++)
-    runtime = find(trace_reader_module(reader, number)->path.bytes);
+    runtime = runtimes_find(trace_reader_module(reader, number)->path.bytes);
   return runtime;
 }
 
 /* ---- shared ---- */
 
 const char *runtime_of_file(const char *path) {
-  const struct runtime *runtime = find(path);
+  const struct runtime *runtime = runtimes_find(path);
   return runtime ? runtime->hint : NULL;
 }
 

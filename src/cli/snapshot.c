@@ -42,7 +42,7 @@ static bool write_part(FILE *out, char letter, int pid, unsigned number) {
 }
 
 /* NULL: the pattern is wrong, or there is not enough memory. */
-static char *name_of(const char *pattern, int pid, unsigned number) {
+static char *snapshot_name_of(const char *pattern, int pid, unsigned number) {
   char *name = NULL;
   size_t size;
   FILE *out = open_memstream(&name, &size);
@@ -61,7 +61,7 @@ static char *name_of(const char *pattern, int pid, unsigned number) {
 }
 
 /* The copy of a trace whose program goes on ends as one whose recording was stopped. */
-static wn_status complete(const char *path) {
+static wn_status snapshot_complete(const char *path) {
   struct trace_end end = {.time_ns = os_monotonic_ns(), .kind = TRACE_END_STOP};
   struct trace_finishing finishing = {.end = &end};
   struct trace_totals totals;
@@ -87,13 +87,13 @@ static wn_status copy_to(const char *path, const char *name, bool goes_on) {
   output_make_private(&output);
   status =
       history_exists(path) ? compact_copy(path, output_temporary()) : trace_copy(path, fileno(output.file));
-  if (!status && goes_on) status = complete(output_temporary());
+  if (!status && goes_on) status = snapshot_complete(output_temporary());
   if (!status) return output_finish(&output);
   output_abandon(&output);
   return status;
 }
 
-static bool is_gone(const char *path) {
+static bool snapshot_is_gone(const char *path) {
   struct stat found;
   return stat(path, &found) && (errno == ENOENT || errno == ENOTDIR);
 }
@@ -102,7 +102,7 @@ static bool is_gone(const char *path) {
  * given its trace the name that the user chose: nothing is left to copy, and nothing is wrong. */
 static int take_one(const struct recording_process *process, const char *pattern, unsigned number,
                     bool again) {
-  char *name = name_of(pattern, (int)process->pid, number), size[32];
+  char *name = snapshot_name_of(pattern, (int)process->pid, number), size[32];
   struct stat found;
   if (!name) return fail_usage("dump", "--output %s: behind %% stand t, p, n or %%", pattern);
   wn_status status = copy_to(process->path, name, process->pid != 0);
@@ -111,11 +111,11 @@ static int take_one(const struct recording_process *process, const char *pattern
     fflush(stdout);
   }
   free(name);
-  return !status || (again && is_gone(process->path)) ? 0 : fail_job("%s", wn_last_error());
+  return !status || (again && snapshot_is_gone(process->path)) ? 0 : fail_job("%s", wn_last_error());
 }
 
 /* False: the process writes it no longer, since it ended or became another program. */
-static bool wait_for(const char *path, uint64_t ns) {
+static bool snapshot_wait_for(const char *path, uint64_t ns) {
   uint64_t end = os_monotonic_ns() + ns;
   for (uint64_t now; (now = os_monotonic_ns()) < end && input_is_growing(path);) {
     uint64_t left = end - now < LOOK_NS ? end - now : LOOK_NS;
@@ -150,7 +150,7 @@ int snapshot_take(const char *name, const struct recordings *found, const char *
   int code = 0;
   unsigned number = 1;
   for (size_t i = 0; i < count && !code; i++) code = take_one(&first[i], pattern, number++, false);
-  while (!code && every_ns && wait_for(first->path, every_ns))
+  while (!code && every_ns && snapshot_wait_for(first->path, every_ns))
     code = take_one(first, pattern, number++, true);
   return code;
 }

@@ -20,7 +20,7 @@ static void three_digits(char *buffer, size_t size, double value, const char *un
 }
 
 /* The power of 1000 by which a number is scaled. */
-static int scale_of(double value) {
+static int text_scale_of(double value) {
   int scale = 0;
   for (; value >= 999.5 && scale < 5; value /= 1000) scale++;
   return scale;
@@ -49,7 +49,7 @@ static bool joins(const char *text, const char *blank) {
   return false;
 }
 
-static size_t columns_of(const char *text, size_t length) {
+static size_t text_columns_of(const char *text, size_t length) {
   size_t columns = 0;
   for (size_t at = 0; at < length;) {
     struct character character = character_at(text + at, length - at);
@@ -75,7 +75,7 @@ static bool is_in_words(double count) { return count >= 999999.5; }
 static void count_range(char buffer[72], double low, double high) {
   char from[32], to[32];
   if (is_in_words(high)) {
-    int scale = scale_of(high);
+    int scale = text_scale_of(high);
     three_digits(from, sizeof from, low / pow(1000, scale), "");
     text_count(to, high);
   } else {
@@ -88,7 +88,7 @@ static void count_range(char buffer[72], double low, double high) {
 /* ---- shared ---- */
 
 const char *text_bytes(char buffer[32], double bytes) {
-  int scale = scale_of(bytes);
+  int scale = text_scale_of(bytes);
   if (!scale)
     snprintf(buffer, 32, "%.0f B", bytes);
   else
@@ -98,7 +98,7 @@ const char *text_bytes(char buffer[32], double bytes) {
 
 const char *text_count(char buffer[32], double count) {
   if (is_in_words(count)) {
-    int scale = scale_of(count);
+    int scale = text_scale_of(count);
     three_digits(buffer, 32, count / pow(1000, scale), count_units[scale]);
   } else if (count >= 999.5) {
     int whole = (int)(count + 0.5);
@@ -136,7 +136,7 @@ const char *text_time(char buffer[32], uint64_t ns) {
 const char *text_range(char buffer[64], const struct estimate *bytes) {
   char low[24], high[28];
   if (bytes->low == bytes->high) return strcpy(buffer, "exact");
-  int scale = scale_of(bytes->high);
+  int scale = text_scale_of(bytes->high);
   double unit = pow(1000, scale);
   three_digits(low, sizeof low, bytes->low / unit, "");
   three_digits(high, sizeof high, bytes->high / unit, byte_units[scale]);
@@ -148,8 +148,8 @@ const char *text_short_range(char buffer[32], const struct estimate *bytes) {
   char low[32], high[32];
   *buffer = 0;
   if (bytes->low == bytes->high) return buffer;
-  int scale = scale_of(bytes->estimate), far = scale_of(bytes->high) > scale + 1;
-  if (far) scale = scale_of(bytes->high);
+  int scale = text_scale_of(bytes->estimate), far = text_scale_of(bytes->high) > scale + 1;
+  if (far) scale = text_scale_of(bytes->high);
   double unit = pow(1000, scale);
   three_digits(low, sizeof low, bytes->low / unit, "");
   three_digits(high, sizeof high, bytes->high / unit, far ? byte_units[scale] : "");
@@ -179,7 +179,7 @@ static void change_end(char buffer[24], double bytes, int scale) {
 /* Both ends in the unit of the larger one. */
 const char *text_change_range(char buffer[64], const struct estimate *bytes) {
   char low[24], high[24];
-  int scale = scale_of(fmax(fabs(bytes->low), fabs(bytes->high)));
+  int scale = text_scale_of(fmax(fabs(bytes->low), fabs(bytes->high)));
   if (bytes->low == bytes->high) return strcpy(buffer, "exact");
   change_end(low, bytes->low, scale);
   change_end(high, bytes->high, scale);
@@ -249,7 +249,7 @@ const char *text_part_of_samples(char buffer[32], double kept) {
   return buffer;
 }
 
-size_t text_columns(const char *text) { return columns_of(text, strlen(text)); }
+size_t text_columns(const char *text) { return text_columns_of(text, strlen(text)); }
 
 size_t text_that_fits(const char *text, size_t length, size_t columns) {
   size_t at = 0, taken = 0;
@@ -341,7 +341,7 @@ static int wrap(FILE *out, const char *text, int first, int indent) {
   size_t width = (size_t)(text_width() - indent), column = 0;
   for (const char *word; *(word = text + strspn(text, " ")); text = word) {
     size_t blanks = column ? (size_t)(word - text) : (size_t)first;
-    size_t length = unbroken(word), columns = columns_of(word, length);
+    size_t length = unbroken(word), columns = text_columns_of(word, length);
     if (column && column + blanks + columns > width) {
       fputc('\n', out);
       lines++;
@@ -350,7 +350,7 @@ static int wrap(FILE *out, const char *text, int first, int indent) {
     }
     if (columns > width) {
       length = text_that_fits(word, length, width);
-      columns = columns_of(word, length);
+      columns = text_columns_of(word, length);
     }
     fprintf(out, "%*s", (int)blanks, "");
     text_plain(out, word, length);

@@ -62,7 +62,7 @@ enum {
 
 /* ---- one trace ---- */
 
-static char *describe(const struct trace_run *run) {
+static char *trace_table_describe(const struct trace_run *run) {
   char *text = NULL;
   size_t size;
   FILE *out = open_memstream(&text, &size);
@@ -74,7 +74,7 @@ static char *describe(const struct trace_run *run) {
 }
 
 static void tell_run(struct entry *entry, const struct trace_run *run) {
-  entry->program = describe(run);
+  entry->program = trace_table_describe(run);
   entry->identity = joined_identity_of(run);
 }
 
@@ -88,7 +88,7 @@ static void fail_entry(struct entry *entry) {
 }
 
 /* Reads only which program the trace is of. */
-static void look_at(struct entry *entry) {
+static void trace_table_look_at(struct entry *entry) {
   struct source *source;
   if (source_open(input_path(&entry->input), &source)) {
     fail_entry(entry);
@@ -98,7 +98,7 @@ static void look_at(struct entry *entry) {
   source_close(source);
 }
 
-static void read_whole(struct entry *entry, struct progress *progress) {
+static void trace_table_read_whole(struct entry *entry, struct progress *progress) {
   struct samples *samples;
   if (samples_load(input_path(&entry->input), progress_show, progress, &samples)) {
     fail_entry(entry);
@@ -122,7 +122,7 @@ static void read_whole(struct entry *entry, struct progress *progress) {
 
 /* ---- all of them ---- */
 
-static int by_size(const void *one, const void *other) {
+static int trace_table_by_size(const void *one, const void *other) {
   const struct entry *a = one, *b = other;
   return (a->file_bytes > b->file_bytes) - (a->file_bytes < b->file_bytes);
 }
@@ -137,7 +137,7 @@ static int by_rank(const void *one, const void *other) {
 }
 
 /* Copies are next to each other, the longest first. */
-static int by_identity(const void *one, const void *other) {
+static int trace_table_by_identity(const void *one, const void *other) {
   const struct entry *a = one, *b = other;
   int order = memcmp(&a->identity, &b->identity, sizeof a->identity);
   if (order) return order;
@@ -147,13 +147,13 @@ static int by_identity(const void *one, const void *other) {
 
 static void mark_copies(struct overview *overview) {
   struct entry *entries = overview->entries;
-  qsort(entries, overview->count, sizeof *entries, by_identity);
+  qsort(entries, overview->count, sizeof *entries, trace_table_by_identity);
   for (size_t i = 1; i < overview->count; i++)
     entries[i].is_copy = entries[i].identity.wall_ns &&
                          !memcmp(&entries[i - 1].identity, &entries[i].identity, sizeof entries[i].identity);
 }
 
-static void examine(struct entry *entry) {
+static void trace_table_examine(struct entry *entry) {
   struct stat found;
   const char *path = input_path(&entry->input);
   if (stat(path, &found)) return;
@@ -162,8 +162,8 @@ static void examine(struct entry *entry) {
   entry->growing = input_is_growing(path);
 }
 
-static void collect(struct overview *overview, const char *const *paths,
-                    const struct trace_table_limits *limits) {
+static void trace_table_collect(struct overview *overview, const char *const *paths,
+                                const struct trace_table_limits *limits) {
   uint64_t taken = 0;
   struct progress progress;
   for (size_t i = 0; i < overview->count; i++) {
@@ -172,18 +172,18 @@ static void collect(struct overview *overview, const char *const *paths,
     if (!input_open(&entry->input, paths[i]))
       fail_entry(entry);
     else
-      examine(entry);
+      trace_table_examine(entry);
   }
-  qsort(overview->entries, overview->count, sizeof *overview->entries, by_size);
+  qsort(overview->entries, overview->count, sizeof *overview->entries, trace_table_by_size);
   progress_begin(&progress, "Reading");
   for (size_t i = 0; i < overview->count; i++) {
     struct entry *entry = &overview->entries[i];
     if (entry->state == UNREADABLE) continue;
     taken += entry->file_bytes;
     if (entry->file_bytes > limits->file_bytes || taken > limits->all_bytes)
-      look_at(entry);
+      trace_table_look_at(entry);
     else
-      read_whole(entry, &progress);
+      trace_table_read_whole(entry, &progress);
     input_close(&entry->input);
   }
   progress_end(&progress);
@@ -193,7 +193,7 @@ static void collect(struct overview *overview, const char *const *paths,
 
 /* Chooses the traces that get a line. The first trace given takes the last line if it would have
  * none. */
-static void choose(struct overview *overview, size_t lines) {
+static void trace_table_choose(struct overview *overview, size_t lines) {
   overview->shown = overview->count > lines ? lines : overview->count;
   size_t first = 0;
   while (overview->entries[first].place) first++;
@@ -229,7 +229,7 @@ static bool fits(const char *numbers, const char *text) {
   return (int)text_columns(numbers) + 2 + (int)text_columns(text) <= text_width();
 }
 
-static void print_row(FILE *out, const char *numbers, const char *text) {
+static void trace_table_print_row(FILE *out, const char *numbers, const char *text) {
   if (fits(numbers, text)) {
     fprintf(out, "%s  ", numbers);
     text_name(out, text);
@@ -249,7 +249,7 @@ static void write_program(FILE *out, const char *program, int columns) {
   if (!whole) fputs("…", out);
 }
 
-static void write_notes(char notes[128], const struct entry *entry) {
+static void trace_table_write_notes(char notes[128], const struct entry *entry) {
   char size[32], unread[64] = "";
   if (entry->state == UNREAD)
     snprintf(unread, sizeof unread, " (%s of trace)", text_bytes(size, (double)entry->file_bytes));
@@ -264,7 +264,7 @@ static char *text_of_entry(const struct entry *entry, int path_columns, int colu
   size_t size;
   FILE *out = open_memstream(&text, &size);
   if (!out) return NULL;
-  write_notes(notes, entry);
+  trace_table_write_notes(notes, entry);
   if (entry->state == UNREADABLE) {
     text_name(out, entry->trouble ? entry->trouble : "it cannot be read");
   } else {
@@ -292,7 +292,7 @@ static void print_entry(FILE *out, const struct overview *overview, const struct
     text = text_of_entry(entry, 0, text_width() - OWN_LINE_INDENT);
     if (entry->state == UNREADABLE) *numbers = 0; /* the numbers are only blanks */
   }
-  if (text) print_row(out, numbers, text);
+  if (text) trace_table_print_row(out, numbers, text);
   free(text);
   free(numbers);
 }
@@ -322,11 +322,11 @@ static void print_sum(FILE *out, const struct overview *overview, size_t from, c
   snprintf(text, sizeof text, "%s%zu%s%s%s%s", before, overview->count - from, behind, copied, unread,
            unreadable);
   char *numbers = numbers_of(&bytes, unit, samples);
-  if (numbers) print_row(out, numbers, text);
+  if (numbers) trace_table_print_row(out, numbers, text);
   free(numbers);
 }
 
-static void print_table(FILE *out, struct overview *overview) {
+static void trace_table_print_table(FILE *out, struct overview *overview) {
   for (size_t i = 0; i < overview->shown; i++) {
     int columns = (int)text_columns(overview->entries[i].input.name);
     if (columns > overview->path_columns) overview->path_columns = columns;
@@ -336,7 +336,7 @@ static void print_table(FILE *out, struct overview *overview) {
   snprintf(behind, sizeof behind, "%-*s  program", overview->path_columns, "trace");
   snprintf(numbers, sizeof numbers, "%*s %-*s%*s", WIDTH_BYTES, "allocated", WIDTH_RANGE - 1, "95 % range",
            WIDTH_SAMPLES, "samples");
-  print_row(out, numbers, fits(numbers, behind) ? behind : "trace  program");
+  trace_table_print_row(out, numbers, fits(numbers, behind) ? behind : "trace  program");
   for (size_t i = 0; i < overview->shown; i++) print_entry(out, overview, &overview->entries[i]);
   if (overview->shown < overview->count) print_sum(out, overview, overview->shown, "… and ", " more");
   if (overview->count > 1) print_sum(out, overview, 0, "all ", "");
@@ -349,9 +349,9 @@ size_t trace_table_print(FILE *out, const char *const *paths, size_t count,
   struct overview overview = {.entries = calloc(count, sizeof *overview.entries), .count = count};
   size_t unreadable = 0;
   if (!overview.entries || !count) return count;
-  collect(&overview, paths, limits);
-  choose(&overview, limits->lines);
-  print_table(out, &overview);
+  trace_table_collect(&overview, paths, limits);
+  trace_table_choose(&overview, limits->lines);
+  trace_table_print_table(out, &overview);
   for (size_t i = 0; i < count; i++) {
     unreadable += overview.entries[i].state == UNREADABLE;
     free(overview.entries[i].program);

@@ -26,7 +26,7 @@ enum kind { BIRTH, DEATH, RESIZE, MOVE /* or what says as little of a size and o
 /* The ordinal of a record in a chunk that is not taken over. */
 #define ELSEWHERE ((UINT32_C(1) << 30) - 1)
 
-static bool describe(const struct trace_event *event, enum kind *kind, uint64_t *number) {
+static bool blocks_describe(const struct trace_event *event, enum kind *kind, uint64_t *number) {
   switch ((int)event->kind) {
   case TRACE_SAMPLE: return *kind = BIRTH, *number = event->sample.block, true;
   case TRACE_FREE: return *kind = DEATH, *number = event->free.block, true;
@@ -40,7 +40,7 @@ static bool describe(const struct trace_event *event, enum kind *kind, uint64_t 
 /* Of what is not taken over: see ELSEWHERE in blocks.h. */
 static bool is_noted_elsewhere(enum kind kind) { return kind == BIRTH || kind == RESIZE; }
 
-static uint64_t number_of(const struct mention *mention) {
+static uint64_t blocks_number_of(const struct mention *mention) {
   return (uint64_t)mention->high << 32 | mention->low;
 }
 
@@ -55,13 +55,14 @@ static void sort_few(struct mention *mentions, size_t count) {
   for (size_t i = 1; i < count; i++) {
     struct mention mention = mentions[i];
     size_t at = i;
-    for (; at && number_of(&mentions[at - 1]) > number_of(&mention); at--) mentions[at] = mentions[at - 1];
+    for (; at && blocks_number_of(&mentions[at - 1]) > blocks_number_of(&mention); at--)
+      mentions[at] = mentions[at - 1];
     mentions[at] = mention;
   }
 }
 
 static unsigned byte_of(const struct mention *mention, int shift) {
-  return number_of(mention) >> shift & 255;
+  return blocks_number_of(mention) >> shift & 255;
 }
 
 /* Exchanges mentions until those of each byte are where that byte begins. */
@@ -81,7 +82,7 @@ static void distribute(struct mention *mentions, const size_t *ends, size_t *at,
 }
 
 /* Sorts by the byte at `shift` and those below it. In place, and as fast for hostile numbers. */
-static void sort(struct mention *mentions, size_t count, int shift) {
+static void blocks_sort(struct mention *mentions, size_t count, int shift) {
   size_t ends[256] = {0}, at[256], begin = 0;
   for (size_t i = 0; i < count; i++) ends[byte_of(&mentions[i], shift)]++;
   for (unsigned byte = 0; byte < 256; byte++) {
@@ -95,7 +96,7 @@ static void sort(struct mention *mentions, size_t count, int shift) {
     if (of_byte <= SORTED_BY_INSERTION)
       sort_few(mentions + begin, of_byte);
     else if (shift)
-      sort(mentions + begin, of_byte, shift - 8);
+      blocks_sort(mentions + begin, of_byte, shift - 8);
   }
 }
 
@@ -112,10 +113,10 @@ static bool add_mention(struct blocks *blocks, uint64_t number, enum kind kind, 
 static void drop_repeated(struct blocks *blocks) {
   struct mention *mentions = blocks->mentions, *kept = mentions;
   bool has_elsewhere = false;
-  sort(mentions, blocks->mention_count, 56);
+  blocks_sort(mentions, blocks->mention_count, 56);
   for (size_t i = 0; i < blocks->mention_count; i++) {
     bool is_elsewhere = mentions[i].ordinal == ELSEWHERE;
-    has_elsewhere &= i && number_of(&mentions[i]) == number_of(&mentions[i - 1]);
+    has_elsewhere &= i && blocks_number_of(&mentions[i]) == blocks_number_of(&mentions[i - 1]);
     if (!is_elsewhere || !has_elsewhere) *kept++ = mentions[i];
     has_elsewhere |= is_elsewhere;
   }
@@ -144,7 +145,7 @@ static bool has_resizes(const struct blocks *blocks, uint64_t number) {
   return blocks->grown && *grown_bit(blocks, number, &bit) & bit;
 }
 
-static bool note_birth(struct blocks *blocks, const struct trace_sample *sample, uint32_t ordinal) {
+static bool blocks_note_birth(struct blocks *blocks, const struct trace_sample *sample, uint32_t ordinal) {
   uint64_t before = sample->grown ? malloc_words(sample->previous_size) : 0;
   double after = thinning_words_after(blocks->seed, sample->block,
                                       (struct first_trial){before, sample->words, sample->rate}),
@@ -162,8 +163,8 @@ static bool note_resize(struct blocks *blocks, const struct trace_resize *resize
   return growths_add(&blocks->growths, resize, ordinal);
 }
 
-static bool note_taken(struct blocks *blocks, const struct trace_event *event, uint32_t ordinal) {
-  if (event->kind == TRACE_SAMPLE) return note_birth(blocks, &event->sample, ordinal);
+static bool blocks_note_taken(struct blocks *blocks, const struct trace_event *event, uint32_t ordinal) {
+  if (event->kind == TRACE_SAMPLE) return blocks_note_birth(blocks, &event->sample, ordinal);
   if (event->kind == TRACE_FREE)
     blocks->survivals[ordinal] = (struct survival){.octave = octave_of(blocks, event->free.time_ns) & 31};
   return true;
@@ -178,8 +179,8 @@ struct block {
   size_t records; /* that stay if it does, but for resizes */
 };
 
-static struct block look_at(const struct blocks *blocks, const struct mention *first,
-                            const struct mention *end) {
+static struct block blocks_look_at(const struct blocks *blocks, const struct mention *first,
+                                   const struct mention *end) {
   struct block block = {.octave = SURVIVAL_ALIVE};
   for (const struct mention *mention = first; mention < end; mention++) {
     if (mention->ordinal == ELSEWHERE) {
@@ -195,11 +196,11 @@ static struct block look_at(const struct blocks *blocks, const struct mention *f
 }
 
 /* The records of one block. False without memory. */
-static bool decide(struct blocks *blocks, const struct mention *first, const struct mention *end) {
-  struct block block = look_at(blocks, first, end);
+static bool blocks_decide(struct blocks *blocks, const struct mention *first, const struct mention *end) {
+  struct block block = blocks_look_at(blocks, first, end);
   unsigned octave = block.elsewhere ? SURVIVAL_WHOLE : block.born ? block.octave : SURVIVAL_LEFT_OUT;
   struct grown grown = {.octave = octave, .until = block.until};
-  if (!growths_decide(&blocks->growths, number_of(first), blocks->survivals, &grown)) return false;
+  if (!growths_decide(&blocks->growths, blocks_number_of(first), blocks->survivals, &grown)) return false;
   for (const struct mention *mention = first; mention < end; mention++) {
     if (mention->ordinal == ELSEWHERE) continue;
     struct survival *survival = &blocks->survivals[mention->ordinal];
@@ -216,17 +217,17 @@ static bool decide(struct blocks *blocks, const struct mention *first, const str
 
 static bool decide_all(struct blocks *blocks) {
   struct mention *end = blocks->mentions + blocks->mention_count, *next;
-  if (blocks->mention_count) sort(blocks->mentions, blocks->mention_count, 56);
+  if (blocks->mention_count) blocks_sort(blocks->mentions, blocks->mention_count, 56);
   growths_sort(&blocks->growths);
   for (struct mention *first = blocks->mentions; first < end; first = next) {
-    for (next = first + 1; next < end && number_of(next) == number_of(first);) next++;
-    if (!decide(blocks, first, next)) return false;
+    for (next = first + 1; next < end && blocks_number_of(next) == blocks_number_of(first);) next++;
+    if (!blocks_decide(blocks, first, next)) return false;
   }
   return true;
 }
 
 /* All parts are read again. */
-static void begin_again(struct blocks *blocks, bool join, size_t parts) {
+static void blocks_begin_again(struct blocks *blocks, bool join, size_t parts) {
   blocks->growths.join = join;
   blocks->parts = parts;
   blocks->part = 0;
@@ -237,7 +238,7 @@ static void begin_again(struct blocks *blocks, bool join, size_t parts) {
  * have most of the resizes, or of other records. False: nothing helps. */
 static bool make_smaller(struct blocks *blocks) {
   bool join = blocks->growths.join, are_resizes = growths_bytes_now(&blocks->growths) > blocks->room / 2;
-  begin_again(blocks, join || are_resizes, are_resizes && !join ? blocks->parts : 2 * blocks->parts);
+  blocks_begin_again(blocks, join || are_resizes, are_resizes && !join ? blocks->parts : 2 * blocks->parts);
   return blocks->parts <= PARTS_MORE * blocks->parts_planned;
 }
 
@@ -290,8 +291,8 @@ static double thinned_rate(const struct blocks *blocks, int halvings, double rat
   return fmin(rate, shares_wanted(shares, halvings));
 }
 
-static void keep_resize(const struct blocks *blocks, struct trace_event *event, struct survival survival,
-                        int halvings) {
+static void blocks_keep_resize(const struct blocks *blocks, struct trace_event *event,
+                               struct survival survival, int halvings) {
   const struct remark *remark = growths_remark(&blocks->growths, (uint32_t)blocks->next - 1);
   struct trace_resize resize = event->resize;
   resize.rate = event->resize.rate =
@@ -315,13 +316,13 @@ static void keep_resize(const struct blocks *blocks, struct trace_event *event, 
 bool blocks_have(const struct trace_event *event) {
   enum kind kind;
   uint64_t number;
-  return describe(event, &kind, &number);
+  return blocks_describe(event, &kind, &number);
 }
 
 bool blocks_survey(struct blocks *blocks, const struct trace_event *event, bool taken) {
   enum kind kind;
   uint64_t number, bit;
-  if (!describe(event, &kind, &number)) return true;
+  if (!blocks_describe(event, &kind, &number)) return true;
   blocks->records += taken;
   blocks->elsewhere += !taken && is_noted_elsewhere(kind);
   if (taken && kind == BIRTH) blocks->rate = fmax(blocks->rate, event->sample.rate);
@@ -354,14 +355,14 @@ bool blocks_begin_part(struct blocks *blocks) {
 bool blocks_note(struct blocks *blocks, const struct trace_event *event, bool taken) {
   enum kind kind;
   uint64_t number;
-  if (!describe(event, &kind, &number)) return true;
+  if (!blocks_describe(event, &kind, &number)) return true;
   size_t ordinal = taken ? blocks->next++ : ELSEWHERE;
   if (blocks->is_full || (taken && ordinal >= blocks->records) || !is_of_part(blocks, number)) return true;
   if (!taken && !is_noted_elsewhere(kind)) return true;
   check_room(blocks);
   if (taken && kind == RESIZE) return note_resize(blocks, &event->resize, (uint32_t)ordinal);
   return add_mention(blocks, number, kind, (uint32_t)ordinal) &&
-         (!taken || note_taken(blocks, event, (uint32_t)ordinal));
+         (!taken || blocks_note_taken(blocks, event, (uint32_t)ordinal));
 }
 
 bool blocks_end_part(struct blocks *blocks) {
@@ -369,7 +370,7 @@ bool blocks_end_part(struct blocks *blocks) {
   if (!decide_all(blocks)) return false;
   blocks->is_known = ++blocks->part == blocks->parts;
   if (growths_remark_bytes(&blocks->growths) > blocks->room && !blocks->growths.join)
-    begin_again(blocks, true, blocks->parts);
+    blocks_begin_again(blocks, true, blocks->parts);
   else if (blocks->is_known)
     growths_sort_remarks(&blocks->growths);
   return true;
@@ -379,7 +380,8 @@ bool blocks_choose(struct blocks *blocks, size_t most) {
   size_t for_living = most / LIVING_DIVISOR * (LIVING_DIVISOR - 1);
   blocks->halvings_of_living = 0;
   bool are_grown = blocks->resizes > GROWTHS_MANY * blocks->blocks && !blocks->growths.join;
-  if (are_grown && count_living(blocks) > for_living) return begin_again(blocks, true, blocks->parts), false;
+  if (are_grown && count_living(blocks) > for_living)
+    return blocks_begin_again(blocks, true, blocks->parts), false;
   while (count_living(blocks) > for_living && blocks->halvings_of_living < HALVINGS_MOST)
     blocks->halvings_of_living++;
   size_t living = count_living(blocks), left = most > living ? most - living : 0;
@@ -400,7 +402,7 @@ bool blocks_keep(struct blocks *blocks, struct trace_event *event) {
   if (event->kind == TRACE_SAMPLE)
     event->sample.rate = thinned_rate(blocks, halvings, event->sample.rate, 0);
   else if (event->kind == TRACE_RESIZE)
-    keep_resize(blocks, event, survival, halvings);
+    blocks_keep_resize(blocks, event, survival, halvings);
   return true;
 }
 

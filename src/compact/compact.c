@@ -58,13 +58,13 @@ struct compacting {
   uint64_t chunks; /* that there were at the beginning: a program may write as fast as it is followed */
 };
 
-static wn_status no_memory(const struct compacting *job) {
+static wn_status compact_no_memory(const struct compacting *job) {
   return error_set(WN_ENOMEM, "not enough memory to compact %s", job->path);
 }
 
 /* ---- step 1 ---- */
 
-static wn_status read_header(struct compacting *job) {
+static wn_status compact_read_header(struct compacting *job) {
   struct chunk_header *header = &job->header;
   bool good = os_read_at(job->descriptor, header, sizeof *header, 0) == sizeof *header &&
               !memcmp(header->magic, chunk_magic, sizeof chunk_magic) && header->version <= TRACE_VERSION &&
@@ -111,24 +111,25 @@ static wn_status is_closed(struct compacting *job, bool *closed) {
 
 /* ---- steps 2 and 3 ---- */
 
-static uint64_t disk_bytes(const char *path) {
+static uint64_t compact_disk_bytes(const char *path) {
   struct stat found;
   return stat(path, &found) ? 0 : (uint64_t)found.st_blocks * 512;
 }
 
-static uint64_t file_bytes(const char *path) {
+static uint64_t compact_file_bytes(const char *path) {
   struct stat found;
   return stat(path, &found) ? 0 : (uint64_t)found.st_size;
 }
 
 /* Writes again with fewer records as long as the history is too large. */
 static wn_status write_history(struct compacting *job, struct rewrite *rewrite, uint64_t most_bytes) {
-  double bytes = (double)rewrite->chunk_count * (double)job->capacity + (double)file_bytes(job->history);
+  double bytes =
+      (double)rewrite->chunk_count * (double)job->capacity + (double)compact_file_bytes(job->history);
   double most = (double)most_bytes * (double)(rewrite->blocks.records + 1) / (bytes + 1);
   wn_status status = WN_OK;
   for (int i = 0; i < TRIES && !status; i++) {
     status = rewrite_write(rewrite, (size_t)most, job->fresh);
-    uint64_t size = file_bytes(job->fresh);
+    uint64_t size = compact_file_bytes(job->fresh);
     if (status || size <= most_bytes) break;
     most *= 0.9 * (double)most_bytes / (double)size;
   }
@@ -175,8 +176,8 @@ static bool is_still_of_run(const struct compacting *job) {
          header.run_id == job->header.run_id;
 }
 
-static bool punch(const struct compacting *job, const struct trace_replaces *range, uint64_t mark,
-                  uint64_t chunks) {
+static bool compact_punch(const struct compacting *job, const struct trace_replaces *range, uint64_t mark,
+                          uint64_t chunks) {
   uint64_t first = range->first ? range->first : 1, last = range->last < chunks ? range->last : chunks;
   first += first == mark;
   return first > last ||
@@ -192,7 +193,7 @@ static uint64_t mark_of(const struct compacting *job, const struct replaced *ran
   return 0;
 }
 
-static bool is_marked(const struct compacting *job, uint64_t mark) {
+static bool compact_is_marked(const struct compacting *job, uint64_t mark) {
   unsigned char begin[LONE_BEGIN_BYTES];
   return os_read_at(job->descriptor, begin, sizeof begin, mark * job->capacity + CHUNK_HEADER_BYTES) ==
              sizeof begin &&
@@ -200,8 +201,8 @@ static bool is_marked(const struct compacting *job, uint64_t mark) {
 }
 
 /* In place of a chunk that the history has. What was behind the mark's record becomes a hole. */
-static bool write_mark(const struct compacting *job, const struct replaced *ranges, uint64_t mark,
-                       uint64_t taken_ns) {
+static bool compact_write_mark(const struct compacting *job, const struct replaced *ranges, uint64_t mark,
+                               uint64_t taken_ns) {
   struct chunk_header fields = {.word_bytes = job->header.word_bytes,
                                 .sequence = mark,
                                 .run_id = job->header.run_id,
@@ -222,8 +223,9 @@ static wn_status make_holes(const struct compacting *job, const struct replaced 
   bool locked = !flock(job->descriptor, LOCK_EX | LOCK_NB), done = !fstat(job->descriptor, &found);
   uint64_t chunks = done ? (uint64_t)found.st_size / job->capacity : 0, mark = mark_of(job, ranges);
   if (is_still_of_run(job)) {
-    if (done && mark && taken_ns) done = write_mark(job, ranges, mark, taken_ns);
-    for (size_t i = 0; done && i < ranges->count; i++) done = punch(job, &ranges->ranges[i], mark, chunks);
+    if (done && mark && taken_ns) done = compact_write_mark(job, ranges, mark, taken_ns);
+    for (size_t i = 0; done && i < ranges->count; i++)
+      done = compact_punch(job, &ranges->ranges[i], mark, chunks);
   }
   int why = errno;
   if (locked) flock(job->descriptor, LOCK_UN);
@@ -235,29 +237,29 @@ static wn_status make_holes(const struct compacting *job, const struct replaced 
 
 /* Other draws for each process and each time that its trace is compacted. */
 static uint64_t draws_of(const struct compacting *job, const struct excerpt *excerpt) {
-  uint64_t seed = hash_combine(job->run_seed, file_bytes(job->history));
+  uint64_t seed = hash_combine(job->run_seed, compact_file_bytes(job->history));
   return hash_combine(seed, excerpt->chunk_count ? excerpt->chunks[excerpt->chunk_count - 1] : 0);
 }
 
 /* Steps 2 to 4. Where nothing is to be taken over, an earlier compaction may have come no further
  * than step 3. */
-static wn_status take_over(struct compacting *job, struct rewrite *rewrite, uint64_t most) {
+static wn_status compact_take_over(struct compacting *job, struct rewrite *rewrite, uint64_t most) {
   struct replaced ranges = {0};
   wn_status status = WN_OK;
-  if (rewrite->chunk_count || file_bytes(job->history) > most) {
+  if (rewrite->chunk_count || compact_file_bytes(job->history) > most) {
     status = rewrite_read(rewrite);
     if (!status) status = write_history(job, rewrite, most);
     if (!status) status = replace_history(job);
   }
-  if (!status && !rewrite_ranges(rewrite, &ranges)) status = no_memory(job);
+  if (!status && !rewrite_ranges(rewrite, &ranges)) status = compact_no_memory(job);
   uint64_t mark = mark_of(job, &ranges);
-  if (!status && !rewrite->taken_ns && mark && !is_marked(job, mark)) status = rewrite_read(rewrite);
+  if (!status && !rewrite->taken_ns && mark && !compact_is_marked(job, mark)) status = rewrite_read(rewrite);
   if (!status) status = make_holes(job, &ranges, rewrite->taken_ns);
   replaced_destroy(&ranges);
   return status;
 }
 
-static void add_up(struct compact_result *result, const struct rewrite *rewrite) {
+static void compact_add_up(struct compact_result *result, const struct rewrite *rewrite) {
   if (!rewrite->chunk_count && !rewrite->samples) return;
   result->chunks += rewrite->chunk_count;
   result->samples_before += rewrite->samples - result->samples_after;
@@ -281,16 +283,16 @@ static wn_status compact_part(struct compacting *job, bool closed, uint64_t max_
                           .until = job->chunks,
                           .before = &rewrite.before};
   wn_status status = rewrite_begin(&rewrite, job->trace);
-  if (!status && !excerpt_make(&excerpt, &of)) status = no_memory(job);
+  if (!status && !excerpt_make(&excerpt, &of)) status = compact_no_memory(job);
   rewrite.path = closed ? job->trace : excerpt.path;
   rewrite.others = closed ? NULL : job->trace;
   rewrite.chunks = excerpt.chunks;
   rewrite.chunk_count = excerpt.chunk_count;
   rewrite.end = excerpt.end;
   rewrite.blocks = (struct blocks){.seed = draws_of(job, &excerpt), .room = max_bytes / TABLES_PART};
-  if (!status) status = take_over(job, &rewrite, trace_bound_history_most(max_bytes));
+  if (!status) status = compact_take_over(job, &rewrite, trace_bound_history_most(max_bytes));
   *all = excerpt.all;
-  add_up(result, &rewrite);
+  compact_add_up(result, &rewrite);
   rewrite_destroy(&rewrite);
   excerpt_destroy(&excerpt);
   return status;
@@ -302,10 +304,10 @@ static wn_status compact_part(struct compacting *job, bool closed, uint64_t max_
 
 static wn_status compact_locked(struct compacting *job, uint64_t max_bytes, struct compact_result *result) {
   bool closed, all = false;
-  wn_status status = read_header(job);
+  wn_status status = compact_read_header(job);
   if (!status) status = is_closed(job, &closed);
   if (status) return status;
-  job->chunks = (file_bytes(job->trace) + job->capacity - 1) / job->capacity;
+  job->chunks = (compact_file_bytes(job->trace) + job->capacity - 1) / job->capacity;
   unlink(job->fresh);
   if (max_bytes > BOUND_MOST) max_bytes = BOUND_MOST;
   while (!status && !all) status = compact_part(job, closed, max_bytes, result, &all);
@@ -361,7 +363,7 @@ static wn_status compact_as_owner(struct compacting *job, uint64_t max_bytes, st
 /* ---- shared ---- */
 
 bool compact_is_due(const char *path, uint64_t max_bytes) {
-  return disk_bytes(path) >= trace_bound_trace_due(max_bytes);
+  return compact_disk_bytes(path) >= trace_bound_trace_due(max_bytes);
 }
 
 wn_status compact_trace(const char *path, uint64_t max_bytes, struct compact_result *result) {
@@ -371,13 +373,14 @@ wn_status compact_trace(const char *path, uint64_t max_bytes, struct compact_res
   mallopt(M_MMAP_THRESHOLD, OWN_MAPPING); /* else tables that grow are copied and leave gaps */
   signal(SIGXFSZ, SIG_IGN);               /* a limit on the size of files is an error like others */
   wn_status status = check_trace(&job);
-  if (!status && !set_paths(&job, path)) status = no_memory(&job);
+  if (!status && !set_paths(&job, path)) status = compact_no_memory(&job);
   if (!status && !history_lock_for_compacting(job.descriptor))
     status = error_set(WN_EBUSY, "%s is being compacted by another process", path);
   if (!status) {
-    result->bytes_before = disk_bytes(path) + disk_bytes(job.history);
+    result->bytes_before = compact_disk_bytes(path) + compact_disk_bytes(job.history);
     status = compact_as_owner(&job, max_bytes, result);
-    if (set_paths(&job, path)) result->bytes_after = disk_bytes(path) + disk_bytes(job.history);
+    if (set_paths(&job, path))
+      result->bytes_after = compact_disk_bytes(path) + compact_disk_bytes(job.history);
   }
   if (job.descriptor >= 0) close(job.descriptor);
   free_paths(&job);
@@ -389,7 +392,7 @@ wn_status compact_copy(const char *path, const char *target) {
   struct compacting job = {.path = path,
                            .descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
   if (job.descriptor < 0) return error_set(WN_EIO, "cannot open %s: %s", path, strerror(errno));
-  wn_status status = set_paths(&job, path) ? read_header(&job) : no_memory(&job);
+  wn_status status = set_paths(&job, path) ? compact_read_header(&job) : compact_no_memory(&job);
   /* Both as they are at one moment: with the lock no holes are made. */
   history_lock_for_reading(job.descriptor);
   int descriptor = status ? -1 : open(job.history, O_RDONLY | O_CLOEXEC);

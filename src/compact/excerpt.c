@@ -41,14 +41,14 @@ static size_t read_chunk(const struct finding *finding, uint64_t number, bool *t
   return CHUNK_HEADER_BYTES + used;
 }
 
-static bool copy(const struct finding *finding, uint64_t number, size_t bytes) {
+static bool excerpt_copy(const struct finding *finding, uint64_t number, size_t bytes) {
   return finding->of->closed ||
          os_write_at(finding->excerpt->descriptor, finding->chunk, bytes, number * finding->of->capacity);
 }
 
 /* Up to the first chunk that can be taken over and would be one too many. Chunk 0 tells what trace
  * this is, so it is in the copy though it cannot be taken over. False without memory. */
-static bool find(const struct finding *finding, size_t most) {
+static bool excerpt_find(const struct finding *finding, size_t most) {
   struct excerpt *excerpt = finding->excerpt;
   for (uint64_t number = 0;; number++) {
     bool takes;
@@ -59,7 +59,7 @@ static bool find(const struct finding *finding, size_t most) {
     if (takes && excerpt->chunk_count == most) return excerpt->all = false, true;
     if (takes && !ARRAY_ADD(excerpt->chunks, excerpt->chunk_count, excerpt->chunk_capacity, number))
       return false;
-    if (bytes && (takes || !number) && !copy(finding, number, bytes)) return false;
+    if (bytes && (takes || !number) && !excerpt_copy(finding, number, bytes)) return false;
   }
 }
 
@@ -71,7 +71,7 @@ bool excerpt_make(struct excerpt *excerpt, const struct excerpt_of *of) {
   *excerpt = (struct excerpt){.descriptor = descriptor, .all = true, .end = UINT64_MAX};
   snprintf(excerpt->path, sizeof excerpt->path, "/proc/self/fd/%d", descriptor);
   bool done = finding.chunk && (of->closed || descriptor >= 0) &&
-              find(&finding, (size_t)(of->most_bytes / of->capacity) + 1);
+              excerpt_find(&finding, (size_t)(of->most_bytes / of->capacity) + 1);
   if (!excerpt->all) excerpt->end = excerpt->chunks[excerpt->chunk_count - 1] + 1 + CHUNKS_BEHIND;
   free(finding.chunk);
   return done;

@@ -5,7 +5,7 @@
 #include "sources/thinning.h"
 #include <math.h>
 
-static int by_block_then_time(const void *a, const void *b) {
+static int growths_by_block_then_time(const void *a, const void *b) {
   const struct growth *left = a, *right = b;
   if (left->block != right->block) return left->block < right->block ? -1 : 1;
   if (left->time_ns != right->time_ns) return left->time_ns < right->time_ns ? -1 : 1;
@@ -13,7 +13,7 @@ static int by_block_then_time(const void *a, const void *b) {
   return (left->ordinal > right->ordinal) - (left->ordinal < right->ordinal);
 }
 
-static int by_block(const void *a, const void *b) {
+static int growths_by_block(const void *a, const void *b) {
   const struct grown_block *left = a, *right = b;
   return (left->block > right->block) - (left->block < right->block);
 }
@@ -24,7 +24,7 @@ static int by_ordinal(const void *a, const void *b) {
 }
 
 static void sort_items(struct growths *growths) {
-  array_sort(growths->items, growths->count, sizeof *growths->items, by_block_then_time);
+  array_sort(growths->items, growths->count, sizeof *growths->items, growths_by_block_then_time);
 }
 
 /* ---- joining ---- */
@@ -36,7 +36,7 @@ static bool are_joined(const struct growths *growths, const struct growth *one, 
 }
 
 /* Those from `first` to `end` are of one block. */
-static void join(struct growths *growths, struct growth *first, const struct growth *end) {
+static void growths_join(struct growths *growths, struct growth *first, const struct growth *end) {
   for (struct growth *growth = first; growth < end; growth++)
     growth->joined = growths->join && growth + 1 < end && are_joined(growths, growth, growth + 1);
 }
@@ -65,8 +65,8 @@ static double words_of_others(const struct grown_block *block, const struct grow
 }
 
 /* Sums go on from the resize before, most times. */
-static void grow(const struct growths *growths, const struct grown_block *block, const struct growth *first,
-                 const struct growth *growth, struct state *state) {
+static void growths_grow(const struct growths *growths, const struct grown_block *block,
+                         const struct growth *first, const struct growth *growth, struct state *state) {
   if (growth == first || growth->rate != state->rate)
     state->words_of_rate = words_of_others(block, first, growth);
   if (growth->words > state->words) state->words_of_rate += (double)(growth->words - state->words);
@@ -87,14 +87,15 @@ static bool remark(struct growths *growths, const struct growth *growth, const s
 }
 
 /* Of a block that was sampled in what is taken over. False without memory. */
-static bool decide(struct growths *growths, const struct grown_block *block, const struct growth *first,
-                   const struct growth *end, struct survival *survivals, struct grown *grown) {
+static bool decide_growths(struct growths *growths, const struct grown_block *block,
+                           const struct growth *first, const struct growth *end, struct survival *survivals,
+                           struct grown *grown) {
   struct state state = {.words = block->words,
                         .size = (block->words - 1) * sizeof(uint64_t),
                         .least = block->least,
                         .until = shares_survived(&growths->shares, block->rate, block->least)};
   for (const struct growth *growth = first; growth < end; growth++) {
-    grow(growths, block, first, growth, &state);
+    growths_grow(growths, block, first, growth, &state);
     if (growth->joined) continue;
     unsigned until = shares_survived(&growths->shares, block->rate, state.least);
     bool is_remarkable = until > state.until || (growth->rate > 0 && growth->rate != block->rate);
@@ -109,7 +110,7 @@ static bool decide(struct growths *growths, const struct grown_block *block, con
 }
 
 /* NULL: its sample was not read. */
-static const struct grown_block *find_block(struct growths *growths, uint64_t number) {
+static const struct grown_block *growths_find_block(struct growths *growths, uint64_t number) {
   while (growths->block_at < growths->block_count && growths->blocks[growths->block_at].block < number)
     growths->block_at++;
   const struct grown_block *block = &growths->blocks[growths->block_at];
@@ -159,7 +160,7 @@ void growths_drop_joined(struct growths *growths, struct survival *survivals) {
 
 void growths_sort(struct growths *growths) {
   sort_items(growths);
-  array_sort(growths->blocks, growths->block_count, sizeof *growths->blocks, by_block);
+  array_sort(growths->blocks, growths->block_count, sizeof *growths->blocks, growths_by_block);
 }
 
 bool growths_decide(struct growths *growths, uint64_t block, struct survival *survivals,
@@ -168,15 +169,15 @@ bool growths_decide(struct growths *growths, uint64_t block, struct survival *su
   struct growth *first = growths->items + growths->at, *end = first;
   while (end < growths->items + growths->count && end->block == block) end++;
   growths->at = (size_t)(end - growths->items);
-  join(growths, first, end);
+  growths_join(growths, first, end);
   for (const struct growth *growth = first; growth < end; growth++) {
     unsigned octave = growth->joined ? SURVIVAL_LEFT_OUT : grown->octave;
     survivals[growth->ordinal] = (struct survival){.octave = octave & 31};
     grown->resizes += !growth->joined;
   }
-  const struct grown_block *sampled = first < end ? find_block(growths, block) : NULL;
+  const struct grown_block *sampled = first < end ? growths_find_block(growths, block) : NULL;
   bool is_final = grown->octave == SURVIVAL_LEFT_OUT || grown->octave == SURVIVAL_WHOLE;
-  return !sampled || is_final || decide(growths, sampled, first, end, survivals, grown);
+  return !sampled || is_final || decide_growths(growths, sampled, first, end, survivals, grown);
 }
 
 void growths_begin_part(struct growths *growths) {

@@ -6,7 +6,7 @@
 
 enum { USED_BITS = 1 << 20 };
 
-static struct named_thread *find(const struct names *names, uint32_t thread) {
+static struct named_thread *names_find(const struct names *names, uint32_t thread) {
   struct index_walk walk = {.hash = hash_mix(thread)};
   uint32_t at;
   while ((at = index_next(&names->by_thread, &walk)))
@@ -20,7 +20,7 @@ static bool is_used(const struct names *names, uint32_t thread) {
 }
 
 /* NULL without memory. */
-static struct named_thread *add(struct names *names, uint32_t thread) {
+static struct named_thread *names_add(struct names *names, uint32_t thread) {
   if (!ARRAY_ADD(names->items, names->count, names->capacity, (struct named_thread){.thread = thread}) ||
       !index_add(&names->by_thread, hash_mix(thread), (uint32_t)names->count))
     return NULL;
@@ -37,9 +37,9 @@ bool names_use(struct names *names, uint32_t thread) {
 }
 
 bool names_note(struct names *names, const struct trace_thread_name *event) {
-  struct named_thread *found = find(names, event->thread);
+  struct named_thread *found = names_find(names, event->thread);
   if (!found && names->count == NAMES_MOST) return true;
-  if (!found && !(found = add(names, event->thread))) return false;
+  if (!found && !(found = names_add(names, event->thread))) return false;
   if (found->name && found->time_ns > event->time_ns) return true;
   free(found->name);
   found->time_ns = event->time_ns;

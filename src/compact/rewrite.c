@@ -15,7 +15,9 @@ enum {
   STACKS_MOST = 1 << 15  /* nodes that are known when a chunk begins */
 };
 
-static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memory to compact a trace"); }
+static wn_status rewrite_no_memory(void) {
+  return error_set(WN_ENOMEM, "not enough memory to compact a trace");
+}
 
 /* ---- reading ---- */
 
@@ -41,8 +43,8 @@ static wn_status no_history(const struct rewrite *rewrite) {
                    rewrite->name, rewrite->all ? "copied into one file" : "compacted");
 }
 
-static wn_status begin(struct reading *reading, const struct rewrite *rewrite, const char *path,
-                       const char *history) {
+static wn_status begin_rewrite(struct reading *reading, const struct rewrite *rewrite, const char *path,
+                               const char *history) {
   *reading = (struct reading){.rewrite = rewrite, .chunk = UINT64_MAX};
   wn_status status = trace_reader_open_with(path, history, &reading->reader);
   if (status) return status;
@@ -53,7 +55,7 @@ static wn_status begin(struct reading *reading, const struct rewrite *rewrite, c
 }
 
 /* False at the end of what is of interest. */
-static bool next(struct reading *reading, struct trace_event *event) {
+static bool rewrite_next(struct reading *reading, struct trace_event *event) {
   uint64_t chunk;
   if (!trace_reader_next(reading->reader, event)) return false;
   reading->from_history = !trace_reader_chunk(reading->reader, &chunk);
@@ -66,11 +68,11 @@ static bool next(struct reading *reading, struct trace_event *event) {
   return true;
 }
 
-static wn_status end(struct reading *reading, bool done) {
+static wn_status rewrite_end(struct reading *reading, bool done) {
   bool damaged = trace_reader_history_damaged(reading->reader);
   done &= !trace_reader_damage(reading->reader)->out_of_memory;
   trace_reader_close(reading->reader);
-  if (!done) return no_memory();
+  if (!done) return rewrite_no_memory();
   return damaged ? no_history(reading->rewrite) : WN_OK;
 }
 
@@ -79,30 +81,30 @@ typedef bool note_function(struct rewrite *rewrite, const struct reading *readin
                            const struct trace_event *event);
 
 /* What stands in other chunks, after all that is taken over: see AFTERWARDS in excerpt.h. */
-static wn_status read_others(struct rewrite *rewrite, note_function *note) {
+static wn_status rewrite_read_others(struct rewrite *rewrite, note_function *note) {
   struct reading reading;
   struct trace_event event;
   bool done = true;
-  wn_status status = begin(&reading, rewrite, rewrite->others, "");
+  wn_status status = begin_rewrite(&reading, rewrite, rewrite->others, "");
   if (status) return status;
-  while (done && next(&reading, &event))
+  while (done && rewrite_next(&reading, &event))
     if (!reading.taken && !replaced_has(&rewrite->before, reading.chunk))
       done = note(rewrite, &reading, &event);
-  return end(&reading, done);
+  return rewrite_end(&reading, done);
 }
 
-static wn_status read_all(struct rewrite *rewrite, note_function *note) {
+static wn_status rewrite_read_all(struct rewrite *rewrite, note_function *note) {
   struct reading reading;
   struct trace_event event;
   bool done = true;
-  wn_status status = begin(&reading, rewrite, rewrite->path, rewrite->history);
+  wn_status status = begin_rewrite(&reading, rewrite, rewrite->path, rewrite->history);
   if (status) return status;
-  while (done && next(&reading, &event)) {
+  while (done && rewrite_next(&reading, &event)) {
     bool is_other = !reading.taken && rewrite->others; /* chunk 0 of the copy */
     if (!is_other) done = note(rewrite, &reading, &event);
   }
-  status = end(&reading, done);
-  return status || !rewrite->others ? status : read_others(rewrite, note);
+  status = rewrite_end(&reading, done);
+  return status || !rewrite->others ? status : rewrite_read_others(rewrite, note);
 }
 
 static void note_last(uint64_t *last, uint64_t time) { *last = time > *last ? time : *last; }
@@ -125,13 +127,14 @@ static bool note_block(struct rewrite *rewrite, const struct reading *reading,
 }
 
 /* The readings of parts. */
-static wn_status read_parts(struct rewrite *rewrite) {
+static wn_status rewrite_read_parts(struct rewrite *rewrite) {
   struct blocks *blocks = &rewrite->blocks;
   while (!blocks->is_known) {
-    wn_status status = blocks_begin_part(blocks) ? read_all(rewrite, note_block) : no_memory();
+    wn_status status =
+        blocks_begin_part(blocks) ? rewrite_read_all(rewrite, note_block) : rewrite_no_memory();
     if (!status && blocks->next != blocks->records)
       status = error_set(WN_EIO, "a trace was changed by another process while it was compacted");
-    if (!status && !blocks_end_part(blocks)) status = no_memory();
+    if (!status && !blocks_end_part(blocks)) status = rewrite_no_memory();
     if (status) return status;
   }
   return WN_OK;
@@ -151,17 +154,17 @@ struct pass {
   unsigned unrecorded;
 };
 
-static void frame_of(void *context, uint32_t node, uint32_t *module, uint64_t *offset) {
+static void rewrite_frame_of(void *context, uint32_t node, uint32_t *module, uint64_t *offset) {
   struct trace_node found = trace_reader_node(((struct pass *)context)->reading.reader, node);
   *module = found.module;
   *offset = found.offset;
 }
 
-static void module_of(void *context, uint32_t module, struct trace_module *out) {
+static void rewrite_module_of(void *context, uint32_t module, struct trace_module *out) {
   *out = *trace_reader_module(((struct pass *)context)->reading.reader, module);
 }
 
-static bool place_of(void *context, uint32_t module, uint64_t offset, struct trace_place *out) {
+static bool rewrite_place_of(void *context, uint32_t module, uint64_t offset, struct trace_place *out) {
   const struct trace_place *found =
       trace_reader_place(((struct pass *)context)->reading.reader, module, offset);
   if (found) *out = *found;
@@ -169,7 +172,7 @@ static bool place_of(void *context, uint32_t module, uint64_t offset, struct tra
 }
 
 /* The nodes from the outermost to this one; a node stands for its frame. */
-static bool stack_of(struct pass *pass, uint32_t node, struct trace_stack *stack) {
+static bool rewrite_stack_of(struct pass *pass, uint32_t node, struct trace_stack *stack) {
   uint32_t depth = 0;
   for (uint32_t at = node; at; at = trace_reader_node(pass->reading.reader, at).parent) depth++;
   if (!array_reserve(&pass->frames, &pass->frame_capacity, depth, sizeof *pass->frames)) return false;
@@ -184,14 +187,14 @@ static void write_exec(struct trace_writer *writer, const struct trace_exec *exe
   trace_exec_failed(writer, trace_write_exec(writer, exec));
 }
 
-/* The event as it stays; what is summed up is written by write_sums. False without memory. */
-static bool write_event(struct pass *pass, const struct trace_event *event) {
+/* The event as it stays; what is summed up is written by rewrite_write_sums. False without memory. */
+static bool rewrite_write_event(struct pass *pass, const struct trace_event *event) {
   struct trace_stack stack = {0};
   uint32_t node = event->kind == TRACE_SAMPLE   ? event->sample.stack
                   : event->kind == TRACE_RESIZE ? event->resize.stack
                   : event->kind == TRACE_MAP    ? event->map.stack
                                                 : 0;
-  if (!stack_of(pass, node, &stack)) return false;
+  if (!rewrite_stack_of(pass, node, &stack)) return false;
   switch (event->kind) {
   case TRACE_SAMPLE:
     pass->rewrite->samples_left++;
@@ -233,19 +236,19 @@ static bool write_event(struct pass *pass, const struct trace_event *event) {
     break;
   case TRACE_UNMAP:    /* says nothing about samples: a module of another generation has another number */
   case TRACE_REPLACES: /* write_ranges has written those that hold now */
-  case TRACE_DROPPED: break; /* and write_sums writes them joined */
+  case TRACE_DROPPED: break; /* and rewrite_write_sums writes them joined */
   }
   return true;
 }
 
-static bool keeps(struct pass *pass, struct trace_event *event) {
+static bool rewrite_keeps(struct pass *pass, struct trace_event *event) {
   if (pass->rewrite->all) return true;
   if (blocks_have(event)) return blocks_keep(&pass->rewrite->blocks, event);
   return !states_have(event) || states_keep(&pass->rewrite->states);
 }
 
 /* Joined; but before that, what is in chunks that are taken over now is in the history. */
-static bool write_dropped(const struct pass *pass) {
+static bool rewrite_write_dropped(const struct pass *pass) {
   const struct dropped *found = trace_reader_dropped(pass->reading.reader);
   struct dropped dropped = {0};
   bool done = true;
@@ -261,7 +264,7 @@ static bool write_dropped(const struct pass *pass) {
   return done;
 }
 
-static bool write_sums(struct pass *pass) {
+static bool rewrite_write_sums(struct pass *pass) {
   struct rewrite *rewrite = pass->rewrite;
   struct trace_thread_name name;
   for (size_t at = 0; names_next(&rewrite->names, &at, &name);) trace_write_thread_name(pass->writer, &name);
@@ -270,7 +273,7 @@ static bool write_sums(struct pass *pass) {
     if (i == TRACE_LOSS_SPACE) loss.cause = pass->cause;
     if (loss.count) trace_write_loss(pass->writer, &loss);
   }
-  return write_dropped(pass);
+  return rewrite_write_dropped(pass);
 }
 
 static bool write_ranges(struct pass *pass) {
@@ -281,21 +284,21 @@ static bool write_ranges(struct pass *pass) {
   return done;
 }
 
-static bool write_all(struct pass *pass) {
+static bool rewrite_write_all(struct pass *pass) {
   struct trace_event event;
   bool done = pass->rewrite->all || write_ranges(pass);
-  while (done && next(&pass->reading, &event))
-    if (pass->reading.taken && keeps(pass, &event)) done = write_event(pass, &event);
-  done = done && write_sums(pass);
+  while (done && rewrite_next(&pass->reading, &event))
+    if (pass->reading.taken && rewrite_keeps(pass, &event)) done = rewrite_write_event(pass, &event);
+  done = done && rewrite_write_sums(pass);
   free(pass->frames);
   return done;
 }
 
-static wn_status open_writer(struct pass *pass, const char *target) {
+static wn_status rewrite_open_writer(struct pass *pass, const char *target) {
   struct trace_run run = *trace_reader_run(pass->reading.reader);
   struct trace_options options = {.path = target, .alone = true};
   struct trace_stack_source source = {
-      .frame = frame_of, .module = module_of, .place = place_of, .context = pass};
+      .frame = rewrite_frame_of, .module = rewrite_module_of, .place = rewrite_place_of, .context = pass};
   run.title = run.name = (struct trace_text){.bytes = ""};
   wn_status status = trace_writer_open(&options, &run, &source, &pass->writer);
   if (!status) trace_writer_rate(pass->writer, pass->rewrite->blocks.rate);
@@ -308,37 +311,37 @@ wn_status rewrite_begin(struct rewrite *rewrite, const char *path) {
   struct reading reading;
   struct trace_event event;
   bool done = true;
-  wn_status status = begin(&reading, rewrite, path, rewrite->history);
+  wn_status status = begin_rewrite(&reading, rewrite, path, rewrite->history);
   if (status) return status;
-  while (done && next(&reading, &event) && reading.from_history)
+  while (done && rewrite_next(&reading, &event) && reading.from_history)
     if (event.kind == TRACE_REPLACES && event.replaces.run == rewrite->run_id)
       done = replaced_add(&rewrite->before, &event.replaces);
-  return end(&reading, done);
+  return rewrite_end(&reading, done);
 }
 
 wn_status rewrite_read(struct rewrite *rewrite) {
-  wn_status status = read_all(rewrite, survey);
+  wn_status status = rewrite_read_all(rewrite, survey);
   rewrite->blocks.now_ns = rewrite->now_ns;
-  return status || states_choose(&rewrite->states, rewrite->now_ns) ? status : no_memory();
+  return status || states_choose(&rewrite->states, rewrite->now_ns) ? status : rewrite_no_memory();
 }
 
 wn_status rewrite_write(struct rewrite *rewrite, size_t most, const char *target) {
   struct pass pass = {.rewrite = rewrite};
   wn_status status = WN_OK;
   if (!rewrite->all) do
-      status = read_parts(rewrite);
+      status = rewrite_read_parts(rewrite);
     while (!status && !blocks_choose(&rewrite->blocks, most));
-  if (!status) status = begin(&pass.reading, rewrite, rewrite->path, rewrite->history);
+  if (!status) status = begin_rewrite(&pass.reading, rewrite, rewrite->path, rewrite->history);
   if (status) return status;
   names_clear(&rewrite->names);
   rewrite->states.next = 0;
   rewrite->samples_left = 0;
-  status = open_writer(&pass, target);
+  status = rewrite_open_writer(&pass, target);
   if (status) return trace_reader_close(pass.reading.reader), status;
-  bool done = write_all(&pass);
+  bool done = rewrite_write_all(&pass);
   uint64_t lost = trace_writer_lost(pass.writer);
   trace_writer_close(pass.writer);
-  status = end(&pass.reading, done);
+  status = rewrite_end(&pass.reading, done);
   if (!status && lost) status = error_set(WN_EIO, "cannot write %s: there is no room for it", target);
   if (status) unlink(target);
   return status;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-static bool stays(const struct shares *shares, int halvings, double rate, double least) {
+static bool shares_stays(const struct shares *shares, int halvings, double rate, double least) {
   double share = shares_of(shares, halvings, rate);
   return share >= 1 || least < share;
 }
@@ -23,7 +23,7 @@ double shares_of(const struct shares *shares, int halvings, double rate) {
 
 unsigned shares_survived(const struct shares *shares, double rate, double least) {
   unsigned halvings = 0;
-  while (halvings < HALVINGS_ALWAYS && stays(shares, (int)halvings + 1, rate, least)) halvings++;
+  while (halvings < HALVINGS_ALWAYS && shares_stays(shares, (int)halvings + 1, rate, least)) halvings++;
   return halvings;
 }
 /* SPDX-License-Identifier: MIT */

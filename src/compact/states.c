@@ -6,7 +6,7 @@
 /* ---- what a record is about ---- */
 
 /* Mappings have one thing each, whatever the kind of the record. */
-static bool describe(const struct trace_event *event, struct state *state) {
+static bool states_describe(const struct trace_event *event, struct state *state) {
   *state = (struct state){.time_ns = event->at.time_ns, .kind = (uint8_t)event->kind, .thing = event->kind};
   switch ((int)event->kind) {
   case TRACE_MEMORY: state->value = event->memory.rss_bytes; return true;
@@ -43,7 +43,7 @@ static int by_thing(const void *a, const void *b) {
 }
 
 /* Of the records of one thing, `first` to `end`, the last and the largest of each part stay. */
-static void keep_largest(const struct states *states, struct state *first, struct state *end) {
+static void states_keep_largest(const struct states *states, struct state *first, struct state *end) {
   for (struct state *begin = first, *next; begin < end; begin = next) {
     uint64_t part = begin->time_ns / states->part_ns;
     struct state *largest = begin;
@@ -71,17 +71,17 @@ static bool has_moment(const struct states *states, uint64_t from, uint64_t unti
 
 /* ---- one thing ---- */
 
-static bool is_gone(const struct state *last) { return last->kind == TRACE_MAP_SIZE && !last->value; }
+static bool states_is_gone(const struct state *last) { return last->kind == TRACE_MAP_SIZE && !last->value; }
 
 /* All that a moment sees of a mapping, with its begin and its end. */
 static void keep_mapping(const struct states *states, struct state *first, struct state *end) {
   struct state *last = end - 1;
-  if (is_gone(last) && !has_moment(states, first->time_ns, last->time_ns)) return;
+  if (states_is_gone(last) && !has_moment(states, first->time_ns, last->time_ns)) return;
   for (struct state *state = first; state < end; state++) {
     struct state *next = state + 1;
     while (next < end && next->kind != state->kind) next++;
     uint64_t until = next < end ? next->time_ns : UINT64_MAX;
-    state->stays = state->kind == TRACE_MAP || is_gone(state) || next == end ||
+    state->stays = state->kind == TRACE_MAP || states_is_gone(state) || next == end ||
                    has_moment(states, state->time_ns, until);
   }
 }
@@ -91,7 +91,7 @@ static void keep_thing(const struct states *states, struct state *first, struct 
     keep_mapping(states, first, end);
     return;
   }
-  if (first->kind == TRACE_COLLECTION || first->kind == TRACE_PAUSE) keep_largest(states, first, end);
+  if (first->kind == TRACE_COLLECTION || first->kind == TRACE_PAUSE) states_keep_largest(states, first, end);
   first->stays = end[-1].stays = true;
   for (struct state *state = first; state + 1 < end; state++) {
     state->stays |= has_moment(states, state->time_ns, state[1].time_ns);
@@ -107,14 +107,14 @@ static struct state *end_of_thing(struct states *states, struct state *first) {
 }
 
 /* Chooses with parts of this length. False without memory. */
-static bool choose(struct states *states, size_t *left) {
+static bool choose_states(struct states *states, size_t *left) {
   struct state *end = states->items + states->count, *first, *next;
   *left = 0;
   for (first = states->items; first < end; first++) first->stays = false;
   for (first = states->items; first < end; first = next) {
     next = end_of_thing(states, first);
     if (first->kind != TRACE_MEMORY || is_mapping(first)) continue;
-    keep_largest(states, first, next);
+    states_keep_largest(states, first, next);
     first->stays = true;
     if (!note_moments(states, first, next)) return false;
   }
@@ -133,13 +133,13 @@ static bool choose_all(struct states *states, uint64_t now_ns) {
   size_t left = SIZE_MAX;
   for (unsigned parts = STATES_PARTS; done && parts && left > STATES_MOST; parts /= 2) {
     states->part_ns = now_ns / parts + 1;
-    done = choose(states, &left);
+    done = choose_states(states, &left);
   }
   return done;
 }
 
 /* False without memory. */
-static bool make_room(struct states *states) {
+static bool states_make_room(struct states *states) {
   uint32_t newest = states->noted - (uint32_t)(states->count / 4);
   size_t left = 0;
   if (!choose_all(states, states->now_ns)) return false;
@@ -156,14 +156,14 @@ static bool make_room(struct states *states) {
 
 bool states_have(const struct trace_event *event) {
   struct state state;
-  return describe(event, &state);
+  return states_describe(event, &state);
 }
 
 bool states_note(struct states *states, const struct trace_event *event) {
   struct state state;
-  if (!describe(event, &state)) return true;
+  if (!states_describe(event, &state)) return true;
   if (!states->room) states->room = STATES_ROOM;
-  if (states->count == states->room && !make_room(states)) return false;
+  if (states->count == states->room && !states_make_room(states)) return false;
   if (state.time_ns > states->now_ns) states->now_ns = state.time_ns;
   state.number = states->noted++;
   return ARRAY_ADD(states->items, states->count, states->capacity, state);

@@ -32,25 +32,25 @@ struct clickhouse {
   uint16_t day;               /* of the window that is written */
 };
 
-static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memory for the rows"); }
+static wn_status clickhouse_no_memory(void) { return error_set(WN_ENOMEM, "not enough memory for the rows"); }
 
 /* ---- numbers ---- */
 
-static uint64_t hash_text(uint64_t hash, const char *text) {
+static uint64_t clickhouse_hash_text(uint64_t hash, const char *text) {
   return hash_combine(hash, hash_bytes(text, strlen(text)));
 }
 
 /* 0 stands for "not known yet". */
-static uint64_t number_of(uint64_t hash) { return hash ? hash : 1; }
+static uint64_t clickhouse_number_of(uint64_t hash) { return hash ? hash : 1; }
 
-static uint64_t run_of(const struct trace_run *run) {
+static uint64_t clickhouse_run_of(const struct trace_run *run) {
   uint64_t hash = hash_combine(run->wall_ns, run->monotonic_ns);
   hash = hash_combine(hash_combine(hash, run->seed), run->pid);
-  return number_of(hash_combine(hash, hash_bytes(run->host.bytes, run->host.length)));
+  return clickhouse_number_of(hash_combine(hash, hash_bytes(run->host.bytes, run->host.length)));
 }
 
 /* Whether a number is told for the first time. Without memory it is told again. */
-static bool is_new(struct clickhouse_told *told, uint64_t number) {
+static bool clickhouse_is_new(struct clickhouse_told *told, uint64_t number) {
   struct index_walk walk = {.hash = number};
   for (uint32_t item; (item = index_next(&told->by_number, &walk));)
     if (told->items[item - 1] == number) return false;
@@ -62,7 +62,7 @@ static bool is_new(struct clickhouse_told *told, uint64_t number) {
 
 /* ---- names ---- */
 
-static const char *text_of(const struct clickhouse *rows, uint32_t string) {
+static const char *clickhouse_text_of(const struct clickhouse *rows, uint32_t string) {
   return strings_text(rows->report->names->strings, string);
 }
 
@@ -76,42 +76,42 @@ static struct clickhouse_frames_row frame_row(const struct clickhouse *rows, uin
   const struct frame *frame = &frames.frame[which];
   struct clickhouse_frames_row row = {.seen = rows->day,
                                       .build = build_id,
-                                      .function = text_of(rows, frame->function),
-                                      .file = text_of(rows, frame->file),
+                                      .function = clickhouse_text_of(rows, frame->function),
+                                      .file = clickhouse_text_of(rows, frame->file),
                                       .line = frame->line};
   *build_id = 0;
   if (module && !trace_is_language(module)) {
     module_build_id(module, build_id);
     row.address = at.offset - 1; /* within the call */
   }
-  uint64_t hash = *build_id ? hash_combine(hash_text(row.address, build_id), which)
-                            : hash_text(hash_text(row.line, row.function), row.file);
-  row.frame = number_of(hash);
+  uint64_t hash = *build_id ? hash_combine(clickhouse_hash_text(row.address, build_id), which)
+                            : clickhouse_hash_text(clickhouse_hash_text(row.line, row.function), row.file);
+  row.frame = clickhouse_number_of(hash);
   return row;
 }
 
-static uint64_t put_frame(const struct clickhouse *rows, uint32_t node, size_t which) {
+static uint64_t clickhouse_put_frame(const struct clickhouse *rows, uint32_t node, size_t which) {
   char build_id[2 * TRACE_BUILD_ID_MAX + 1];
   struct clickhouse_frames_row row = frame_row(rows, node, which, build_id);
-  if (is_new(rows->told, row.frame))
+  if (clickhouse_is_new(rows->told, row.frame))
     clickhouse_put_frames(rows->streams[CLICKHOUSE_FRAMES], rows->encoding, &row);
   return row.frame;
 }
 
 /* Numbers and writes the stack that a node owns, with its frames. */
-static uint64_t put_stack(struct clickhouse *rows, uint32_t node) {
+static uint64_t clickhouse_put_stack(struct clickhouse *rows, uint32_t node) {
   size_t shown = shown_stack(rows->report, &rows->stacks, node, rows->shown, FRAMES_MOST), count = 0;
   uint64_t hash = 0;
   for (size_t i = 0; i < shown; i++) {
     size_t frames = names_of(rows->report->names, rows->shown[i].node).count;
     for (size_t which = 0; which < frames && which < SHOWN_MOST && count < FRAMES_MOST; which++) {
       if (!(rows->shown[i].shown >> which & 1)) continue;
-      rows->frames[count++] = put_frame(rows, rows->shown[i].node, which);
+      rows->frames[count++] = clickhouse_put_frame(rows, rows->shown[i].node, which);
       hash = hash_combine(hash, rows->frames[count - 1]);
     }
   }
-  struct clickhouse_stacks_row row = {number_of(hash), rows->day, {rows->frames, count}};
-  if (is_new(rows->told, row.stack))
+  struct clickhouse_stacks_row row = {clickhouse_number_of(hash), rows->day, {rows->frames, count}};
+  if (clickhouse_is_new(rows->told, row.stack))
     clickhouse_put_stacks(rows->streams[CLICKHOUSE_STACKS], rows->encoding, &row);
   return row.stack;
 }
@@ -121,18 +121,19 @@ static uint64_t put_site(struct clickhouse *rows, uint32_t label) {
   const struct call_paths *paths = rows->owners.paths;
   char name[NAME_MOST], module[NAME_MOST];
   label_text(paths->labels, label, BY_FUNCTION, rows->report->names, name, sizeof name);
-  snprintf(module, sizeof module, "%s", label ? text_of(rows, paths->labels[label].module) : "");
+  snprintf(module, sizeof module, "%s", label ? clickhouse_text_of(rows, paths->labels[label].module) : "");
   module[stem_length(module)] = 0;
-  struct clickhouse_sites_row row = {number_of(hash_text(hash_text(0, name), module)), rows->day, name,
-                                     module};
-  if (is_new(rows->told, row.site))
+  struct clickhouse_sites_row row = {
+      clickhouse_number_of(clickhouse_hash_text(clickhouse_hash_text(0, name), module)), rows->day, name,
+      module};
+  if (clickhouse_is_new(rows->told, row.site))
     clickhouse_put_sites(rows->streams[CLICKHOUSE_SITES], rows->encoding, &row);
   return row.site;
 }
 
 /* ---- rows ---- */
 
-static uint32_t label_of(const struct clickhouse *rows, uint32_t stack) {
+static uint32_t clickhouse_label_of(const struct clickhouse *rows, uint32_t stack) {
   const struct call_paths *paths = rows->owners.paths;
   return stack <= paths->stack_count ? paths->nodes[paths->own_of[stack]].label : 0;
 }
@@ -155,15 +156,15 @@ static void put_sums(const struct clickhouse *rows, struct clickhouse_samples_ro
 }
 
 /* Whether what is held in a window is what an ended process had not freed. */
-static bool is_left(const struct clickhouse *rows, uint64_t window) {
+static bool clickhouse_is_left(const struct clickhouse *rows, uint64_t window) {
   return !rows->goes_on && window >= clickhouse_last(rows);
 }
 
-static void put_row(struct clickhouse *rows, const struct window_sum *sum,
-                    struct clickhouse_samples_row *row) {
-  uint32_t label = label_of(rows, sum->stack);
+static void clickhouse_put_row(struct clickhouse *rows, const struct window_sum *sum,
+                               struct clickhouse_samples_row *row) {
+  uint32_t label = clickhouse_label_of(rows, sum->stack);
   uint64_t *stack = &rows->stack_of[sum->stack], *site = &rows->site_of[label];
-  if (!*stack) *stack = put_stack(rows, sum->stack);
+  if (!*stack) *stack = clickhouse_put_stack(rows, sum->stack);
   if (!*site) *site = put_site(rows, label);
   row->kind = sum->kind == WINDOW_HELD && rows->ends ? WINDOW_LEFT : sum->kind;
   row->stack = *stack;
@@ -172,7 +173,7 @@ static void put_row(struct clickhouse *rows, const struct window_sum *sum,
 }
 
 /* The time of the trace at which a window begins. */
-static uint64_t begin_of(const struct clickhouse *rows, uint64_t window) {
+static uint64_t clickhouse_begin_of(const struct clickhouse *rows, uint64_t window) {
   uint64_t begin_ns = window * WINDOW_NS;
   return begin_ns > rows->wall_ns ? begin_ns - rows->wall_ns : 0;
 }
@@ -191,10 +192,10 @@ static double awake_seconds(const struct samples *samples, uint64_t begin_ns, ui
 
 static void put_load(const struct clickhouse *rows, uint64_t window,
                      const struct clickhouse_samples_row *row) {
-  uint64_t begin_ns = begin_of(rows, window), end_ns = begin_of(rows, window + 1);
+  uint64_t begin_ns = clickhouse_begin_of(rows, window), end_ns = clickhouse_begin_of(rows, window + 1);
   const struct samples *samples = rows->report->samples;
   bool slept = samples->asleep_count && samples->asleep->begin_ns < end_ns; /* PARTIAL */
-  if (is_left(rows, window) && end_ns > samples->end_ns) end_ns = samples->end_ns;
+  if (clickhouse_is_left(rows, window) && end_ns > samples->end_ns) end_ns = samples->end_ns;
   struct clickhouse_loads_row load = {.day = row->day,
                                       .time = row->time,
                                       .service = row->service,
@@ -222,16 +223,16 @@ static void set_labels(struct clickhouse *rows, const struct clickhouse_labels *
     release_of_program(rows->source, rows->release);
 }
 
-static wn_status make(struct clickhouse *rows) {
+static wn_status clickhouse_make(struct clickhouse *rows) {
   size_t nodes = (size_t)source_stack_count(rows->source) + 1;
-  if (!shown_stacks_create(rows->report, &rows->stacks)) return no_memory();
+  if (!shown_stacks_create(rows->report, &rows->stacks)) return clickhouse_no_memory();
   rows->shown = malloc(FRAMES_MOST * sizeof *rows->shown);
   rows->frames = malloc(FRAMES_MOST * sizeof *rows->frames);
   rows->stack_of = calloc(nodes, sizeof *rows->stack_of);
   wn_status error = report_owners(rows->report, BY_FUNCTION, &rows->owners);
   if (error) return error;
   rows->site_of = calloc(rows->owners.paths->label_count + 1, sizeof *rows->site_of);
-  if (!rows->shown || !rows->frames || !rows->stack_of || !rows->site_of) return no_memory();
+  if (!rows->shown || !rows->frames || !rows->stack_of || !rows->site_of) return clickhouse_no_memory();
   return windows_create(&rows->windows, rows->report, rows->stacks.owner_of, nodes);
 }
 
@@ -250,16 +251,16 @@ wn_status clickhouse_create(const struct report *report, const struct clickhouse
   if (!run->wall_ns)
     return error_set(WN_EINVAL, "the trace does not tell when its process began: it has no windows");
   struct clickhouse *rows = *clickhouse = calloc(1, sizeof *rows);
-  if (!rows) return no_memory();
+  if (!rows) return clickhouse_no_memory();
   rows->report = report;
   rows->source = report->samples->source;
   rows->encoding = encoding;
   rows->told = told;
-  rows->run = run_of(run);
+  rows->run = clickhouse_run_of(run);
   rows->wall_ns = run->wall_ns;
   rows->goes_on = !report->samples->ended;
   set_labels(rows, labels);
-  wn_status error = make(rows);
+  wn_status error = clickhouse_make(rows);
   if (!error) return WN_OK;
   clickhouse_destroy(rows);
   *clickhouse = NULL;
@@ -292,14 +293,14 @@ uint64_t clickhouse_last(const struct clickhouse *rows) {
 uint64_t clickhouse_run(const struct clickhouse *rows) { return rows->run; }
 
 uint64_t clickhouse_batch(const struct clickhouse *rows, uint64_t window) {
-  return number_of(hash_combine(rows->run, window));
+  return clickhouse_number_of(hash_combine(rows->run, window));
 }
 
 wn_status clickhouse_window(struct clickhouse *rows, uint64_t window, FILE *const streams[CLICKHOUSE_TABLES],
                             size_t *count) {
   const struct trace_text *host = &source_run(rows->source)->host;
-  windows_skip(&rows->windows, begin_of(rows, window));
-  wn_status error = windows_sum(&rows->windows, begin_of(rows, window + 1));
+  windows_skip(&rows->windows, clickhouse_begin_of(rows, window));
+  wn_status error = windows_sum(&rows->windows, clickhouse_begin_of(rows, window + 1));
   if (error) return error;
   struct clickhouse_samples_row row = {.day = (uint16_t)(window * WINDOW_SECONDS / SECONDS_OF_DAY),
                                        .time = (uint32_t)(window * WINDOW_SECONDS),
@@ -311,8 +312,8 @@ wn_status clickhouse_window(struct clickhouse *rows, uint64_t window, FILE *cons
                                        .unit = rows->report->recording->byte_unit};
   rows->streams = streams;
   rows->day = row.day;
-  rows->ends = is_left(rows, window);
-  for (size_t i = 0; i < rows->windows.count; i++) put_row(rows, &rows->windows.sums[i], &row);
+  rows->ends = clickhouse_is_left(rows, window);
+  for (size_t i = 0; i < rows->windows.count; i++) clickhouse_put_row(rows, &rows->windows.sums[i], &row);
   put_load(rows, window, &row);
   *count = rows->windows.count;
   return WN_OK;

@@ -19,7 +19,7 @@ struct putting {
 
 /* ---- columns ---- */
 
-static void put_bytes(struct putting *to, uint64_t number, int bytes) {
+static void put_cell_bytes(struct putting *to, uint64_t number, int bytes) {
   for (int i = 0; i < bytes; i++) putc((int)(number >> 8 * i & 0xff), to->out);
 }
 
@@ -29,52 +29,52 @@ static void put_length(struct putting *to, uint64_t length) {
 }
 
 /* Begins a column of a line. */
-static void begin(struct putting *to) {
+static void clickhouse_columns_begin(struct putting *to) {
   if (to->follows && !to->binary) putc('\t', to->out);
   to->follows = true;
 }
 
 static void put_integer(struct putting *to, uint64_t number, int bytes) {
-  begin(to);
+  clickhouse_columns_begin(to);
   if (to->binary)
-    put_bytes(to, number, bytes);
+    put_cell_bytes(to, number, bytes);
   else
     fprintf(to->out, "%" PRIu64, number);
 }
 
-static void put_number(struct putting *to, uint64_t number) { put_integer(to, number, 8); }
-static void put_small(struct putting *to, uint32_t number) { put_integer(to, number, 4); }
+static void put_cell_number(struct putting *to, uint64_t number) { put_integer(to, number, 8); }
+static void put_cell_small(struct putting *to, uint32_t number) { put_integer(to, number, 4); }
 
 /* As a text a time is the number of seconds: another form would depend on the server's time zone. */
-static void put_time(struct putting *to, uint32_t seconds) { put_integer(to, seconds, 4); }
+static void put_cell_time(struct putting *to, uint32_t seconds) { put_integer(to, seconds, 4); }
 
-static void put_day(struct putting *to, uint16_t day) {
+static void put_cell_day(struct putting *to, uint16_t day) {
   time_t seconds = (time_t)day * 86400;
   struct tm parts;
   char text[32] = "";
   if (!to->binary && gmtime_r(&seconds, &parts)) strftime(text, sizeof text, "%Y-%m-%d", &parts);
-  begin(to);
+  clickhouse_columns_begin(to);
   if (to->binary)
-    put_bytes(to, day, 2);
+    put_cell_bytes(to, day, 2);
   else
     fputs(text, to->out);
 }
 
-static void put_real(struct putting *to, double real) {
+static void put_cell_real(struct putting *to, double real) {
   uint64_t bits;
-  begin(to);
+  clickhouse_columns_begin(to);
   memcpy(&bits, &real, sizeof bits);
   if (to->binary)
-    put_bytes(to, bits, 8);
+    put_cell_bytes(to, bits, 8);
   else
     fprintf(to->out, "%.17g", real);
 }
 
-static void put_text(struct putting *to, const char *text) {
+static void put_cell_text(struct putting *to, const char *text) {
   char plain[TEXT_MOST];
   snprintf(plain, sizeof plain, "%s", text);
   utf8_make_plain(plain);
-  begin(to);
+  clickhouse_columns_begin(to);
   if (to->binary) {
     put_length(to, strlen(plain));
     fputs(plain, to->out);
@@ -86,29 +86,29 @@ static void put_text(struct putting *to, const char *text) {
   }
 }
 
-static void put_kind(struct putting *to, enum window_kind kind) {
+static void put_cell_kind(struct putting *to, enum window_kind kind) {
 #define WINDOW_KIND(NAME, word, number) [WINDOW_##NAME] = {#word, number},
   static const struct {
     const char *word;
     uint8_t number;
   } kinds[] = {WINDOW_KINDS(WINDOW_KIND)};
 #undef WINDOW_KIND
-  begin(to);
+  clickhouse_columns_begin(to);
   if (to->binary)
-    put_bytes(to, kinds[kind].number, 1);
+    put_cell_bytes(to, kinds[kind].number, 1);
   else
     fputs(kinds[kind].word, to->out);
 }
 
-static void put_numbers(struct putting *to, struct clickhouse_numbers numbers) {
-  begin(to);
+static void put_cell_numbers(struct putting *to, struct clickhouse_numbers numbers) {
+  clickhouse_columns_begin(to);
   if (to->binary)
     put_length(to, numbers.count);
   else
     putc('[', to->out);
   for (size_t i = 0; i < numbers.count; i++)
     if (to->binary)
-      put_bytes(to, numbers.items[i], 8);
+      put_cell_bytes(to, numbers.items[i], 8);
     else
       fprintf(to->out, "%s%" PRIu64, i ? "," : "", numbers.items[i]);
   if (!to->binary) putc(']', to->out);
@@ -143,7 +143,7 @@ static const struct {
 
 /* ---- shared ---- */
 
-#define PUT_COLUMN(type, name) put_##type(&to, row->name);
+#define PUT_COLUMN(type, name) put_cell_##type(&to, row->name);
 #define PUT_ROW(TABLE, table)                                                    \
   void clickhouse_put_##table(FILE *out, enum clickhouse_encoding encoding,      \
                               const struct clickhouse_##table##_row *row) {      \

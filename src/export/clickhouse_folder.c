@@ -3,7 +3,7 @@
 #include "export/clickhouse.h"
 #include "export/formats.h"
 
-static wn_status write_all(const struct export *export, enum clickhouse_encoding encoding) {
+static wn_status clickhouse_folder_write_all(const struct export *export, enum clickhouse_encoding encoding) {
   struct clickhouse_told told = {.count = 0};
   struct clickhouse *clickhouse;
   size_t rows;
@@ -22,11 +22,11 @@ static wn_status write_all(const struct export *export, enum clickhouse_encoding
 
 wn_status export_clickhouse(FILE *out, const struct export *export) {
   (void)out;
-  return write_all(export, CLICKHOUSE_BINARY);
+  return clickhouse_folder_write_all(export, CLICKHOUSE_BINARY);
 }
 
 wn_status export_clickhouse_tsv(FILE *out, const struct export *export) {
   (void)out;
-  return write_all(export, CLICKHOUSE_TEXT);
+  return clickhouse_folder_write_all(export, CLICKHOUSE_TEXT);
 }
 /* SPDX-License-Identifier: MIT */

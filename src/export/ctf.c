@@ -35,7 +35,7 @@ struct converting {
   uint32_t *stack; /* room for the deepest */
 };
 
-static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memory for the trace"); }
+static wn_status ctf_no_memory(void) { return error_set(WN_ENOMEM, "not enough memory for the trace"); }
 
 /* ---- intervals ---- */
 
@@ -63,7 +63,7 @@ static bool join_intervals(struct converting *to) {
 }
 
 /* When a row has a step; UINT64_MAX: never. */
-static uint64_t time_of(const struct converting *to, size_t i, enum step step) {
+static uint64_t ctf_time_of(const struct converting *to, size_t i, enum step step) {
   const struct row *row = &to->samples->rows[i];
   switch (step) {
   case BEGIN: return row->begin_ns;
@@ -77,14 +77,14 @@ static uint64_t time_of(const struct converting *to, size_t i, enum step step) {
 
 /* The steps of all intervals in the order of time; of equal times in that of enum step. NULL without
  * memory. */
-static struct keyed *order_steps(const struct converting *to, size_t *count) {
+static struct keyed *ctf_order_steps(const struct converting *to, size_t *count) {
   size_t rows = to->samples->row_count;
   struct keyed *steps = calloc(STEPS * rows + 1, sizeof *steps);
   *count = 0;
   if (!steps) return NULL;
   for (int step = 0; step < STEPS; step++)
     for (size_t i = 0; i < rows; i++) {
-      uint64_t time_ns = to->selected[i] ? time_of(to, i, (enum step)step) : UINT64_MAX;
+      uint64_t time_ns = to->selected[i] ? ctf_time_of(to, i, (enum step)step) : UINT64_MAX;
       if (time_ns != UINT64_MAX)
         steps[(*count)++] = (struct keyed){time_ns, (uint32_t)(STEPS * i) + (uint32_t)step};
     }
@@ -114,7 +114,7 @@ static void describe_place(struct converting *to, const struct row *row, uint32_
 }
 
 /* The number of the place of a frame; 0 without memory. */
-static uint32_t place_of(struct converting *to, const struct row *row, const struct frame *frame) {
+static uint32_t ctf_place_of(struct converting *to, const struct row *row, const struct frame *frame) {
   size_t at = (size_t)(frame - to->names->frame);
   uint32_t known = to->places->count, place = to->place_of[at];
   char key[80];
@@ -126,7 +126,7 @@ static uint32_t place_of(struct converting *to, const struct row *row, const str
   return place;
 }
 
-static uint32_t place_of_group(struct converting *to, const struct row *row, uint32_t label) {
+static uint32_t ctf_place_of_group(struct converting *to, const struct row *row, uint32_t label) {
   char text[STACK_LABEL_MOST], function[STACK_LABEL_MOST];
   if (to->place_of[label]) return to->place_of[label];
   export_stacks_label(&to->groups, label, text);
@@ -140,7 +140,7 @@ static void set_group_stack(struct converting *to, const struct row *row, uint32
   struct export_stacks *groups = &to->groups;
   *depth = (uint32_t)export_stacks_path(groups, stack_values_owner(&groups->paths, row));
   for (uint32_t i = 0; i < *depth; i++)
-    to->stack[i] = place_of_group(to, row, groups->paths.nodes[groups->path[i]].label);
+    to->stack[i] = ctf_place_of_group(to, row, groups->paths.nodes[groups->path[i]].label);
 }
 
 /* Sets `stack` to the places of a row's stack, innermost first. False without memory. */
@@ -150,7 +150,7 @@ static bool set_stack(struct converting *to, const struct row *row, uint32_t *de
   for (uint32_t node = row->stack; node; node = source_stack(to->samples->source, node).parent) {
     struct frames frames = names_of(to->names, node);
     for (size_t i = 0; i < frames.count; i++)
-      if (!(to->stack[(*depth)++] = place_of(to, row, &frames.frame[i]))) return false;
+      if (!(to->stack[(*depth)++] = ctf_place_of(to, row, &frames.frame[i]))) return false;
   }
   return true;
 }
@@ -164,7 +164,7 @@ static bool make_room_for_groups(struct converting *to) {
 }
 
 /* Makes room for places and stacks. No node is its own caller, so a stack has at most all frames. */
-static bool make_room(struct converting *to) {
+static bool ctf_make_room(struct converting *to) {
   size_t frames = 1;
   if (to->export->grouped) return make_room_for_groups(to);
   for (uint32_t node = 1; node <= source_stack_count(to->samples->source); node++)
@@ -193,7 +193,7 @@ static bool write_begin(struct converting *to, size_t i) {
   return true;
 }
 
-static bool write_step(struct converting *to, const struct keyed *step) {
+static bool ctf_write_step(struct converting *to, const struct keyed *step) {
   size_t i = step->item / STEPS;
   const struct row *row = &to->samples->rows[i];
   switch ((enum step)(step->item % STEPS)) {
@@ -203,19 +203,19 @@ static bool write_step(struct converting *to, const struct keyed *step) {
   }
 }
 
-static void write_threads(struct converting *to) {
+static void ctf_write_threads(struct converting *to) {
   char name[STACK_LABEL_MOST];
   for (size_t i = 0; i < to->samples->thread_count; i++)
     ctf_thread(&to->writer, to->samples->threads[i].thread, plain(to->samples->threads[i].name, name));
 }
 
-static bool write_steps(struct converting *to, FILE *out) {
+static bool ctf_write_steps(struct converting *to, FILE *out) {
   size_t count;
-  struct keyed *steps = order_steps(to, &count);
+  struct keyed *steps = ctf_order_steps(to, &count);
   bool done = steps;
   ctf_writer_begin(&to->writer, out);
-  if (done) write_threads(to);
-  for (size_t i = 0; done && i < count && !ferror(out); i++) done = write_step(to, &steps[i]);
+  if (done) ctf_write_threads(to);
+  for (size_t i = 0; done && i < count && !ferror(out); i++) done = ctf_write_step(to, &steps[i]);
   ctf_writer_end(&to->writer);
   free(steps);
   return done && !to->writer.failed;
@@ -223,7 +223,7 @@ static bool write_steps(struct converting *to, FILE *out) {
 
 /* ---- the run ---- */
 
-static void describe_run(const struct export *export) {
+static void ctf_describe_run(const struct export *export) {
   const struct trace_run *run = source_run(export->report->samples->source);
   char command[EXPORT_COMMAND_MOST], host[256], where[STACK_LABEL_MOST], at[STACK_LABEL_MOST];
   export_command(export->report, command);
@@ -247,9 +247,9 @@ wn_status export_ctf(FILE *out, const struct export *export) {
   to.selected = calloc(samples->row_count + 1, sizeof *to.selected);
   to.follows = calloc(samples->row_count + 1, sizeof *to.follows);
   to.is_followed = calloc(samples->row_count + 1, sizeof *to.is_followed);
-  bool done = to.selected && to.follows && to.is_followed && make_room(&to) && join_intervals(&to) &&
-              write_steps(&to, out);
-  if (done) describe_run(export);
+  bool done = to.selected && to.follows && to.is_followed && ctf_make_room(&to) && join_intervals(&to) &&
+              ctf_write_steps(&to, out);
+  if (done) ctf_describe_run(export);
   free(to.selected);
   free(to.follows);
   free(to.is_followed);
@@ -257,6 +257,6 @@ wn_status export_ctf(FILE *out, const struct export *export) {
   free(to.stack);
   export_stacks_destroy(&to.groups);
   if (to.places) strings_free(to.places);
-  return done ? WN_OK : no_memory();
+  return done ? WN_OK : ctf_no_memory();
 }
 /* SPDX-License-Identifier: MIT */

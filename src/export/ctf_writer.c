@@ -63,7 +63,7 @@ static void put_quoted(FILE *out, const char *name, const char *text) {
 
 /* ---- packets ---- */
 
-static void put_bytes(struct ctf_writer *writer, const void *bytes, size_t count) {
+static void ctf_writer_put_bytes(struct ctf_writer *writer, const void *bytes, size_t count) {
   writer->failed =
       writer->failed || !array_reserve(&writer->bytes, &writer->capacity, writer->count + count, 1);
   if (writer->failed) return;
@@ -71,20 +71,20 @@ static void put_bytes(struct ctf_writer *writer, const void *bytes, size_t count
   writer->count += count;
 }
 
-static void put_number(struct ctf_writer *writer, uint64_t number, int bytes) {
+static void ctf_writer_put_number(struct ctf_writer *writer, uint64_t number, int bytes) {
   unsigned char text[8];
   for (int i = 0; i < bytes; i++) text[i] = (unsigned char)(number >> (8 * i));
-  put_bytes(writer, text, (size_t)bytes);
+  ctf_writer_put_bytes(writer, text, (size_t)bytes);
 }
 
-static void put_real(struct ctf_writer *writer, double number) {
+static void ctf_writer_put_real(struct ctf_writer *writer, double number) {
   uint64_t bits;
   memcpy(&bits, &number, sizeof bits);
-  put_number(writer, bits, 8);
+  ctf_writer_put_number(writer, bits, 8);
 }
 
-static void put_text(struct ctf_writer *writer, const char *text) {
-  put_bytes(writer, text, strlen(text) + 1);
+static void ctf_writer_put_text(struct ctf_writer *writer, const char *text) {
+  ctf_writer_put_bytes(writer, text, strlen(text) + 1);
 }
 
 /* Writes the head, whose room stands at the start of the bytes, and empties the packet. */
@@ -92,13 +92,13 @@ static void complete_packet(struct ctf_writer *writer) {
   size_t count = writer->count;
   if (writer->failed) return;
   writer->count = 0;
-  put_number(writer, MAGIC, 4);
-  put_number(writer, 0, 4);
-  put_number(writer, writer->begin_ns, 8);
-  put_number(writer, writer->end_ns, 8);
-  put_number(writer, 8 * (uint64_t)count, 8);
-  put_number(writer, 8 * (uint64_t)count, 8);
-  put_number(writer, writer->packets++, 8);
+  ctf_writer_put_number(writer, MAGIC, 4);
+  ctf_writer_put_number(writer, 0, 4);
+  ctf_writer_put_number(writer, writer->begin_ns, 8);
+  ctf_writer_put_number(writer, writer->end_ns, 8);
+  ctf_writer_put_number(writer, 8 * (uint64_t)count, 8);
+  ctf_writer_put_number(writer, 8 * (uint64_t)count, 8);
+  ctf_writer_put_number(writer, writer->packets++, 8);
   fwrite(writer->bytes, 1, count, writer->out);
   writer->count = 0;
 }
@@ -107,23 +107,23 @@ static void begin_event(struct ctf_writer *writer, enum event event, uint64_t ti
   static const unsigned char room[PACKET_HEAD];
   if (writer->count >= PACKET_BYTES) complete_packet(writer);
   if (!writer->count) {
-    put_bytes(writer, room, sizeof room);
+    ctf_writer_put_bytes(writer, room, sizeof room);
     writer->begin_ns = time_ns;
   }
   writer->end_ns = time_ns;
-  put_number(writer, event, 1);
-  put_number(writer, time_ns, 8);
-  put_number(writer, thread, 4);
+  ctf_writer_put_number(writer, event, 1);
+  ctf_writer_put_number(writer, time_ns, 8);
+  ctf_writer_put_number(writer, thread, 4);
 }
 
-static void put_block(struct ctf_writer *writer, const struct ctf_block *block) {
-  put_number(writer, block->block, 8);
-  put_number(writer, block->size, 8);
-  put_real(writer, block->weight);
-  put_number(writer, block->area, 1);
-  put_number(writer, block->call, 1);
-  put_number(writer, block->depth, 4);
-  for (uint32_t i = 0; i < block->depth; i++) put_number(writer, block->stack[i], 4);
+static void ctf_writer_put_block(struct ctf_writer *writer, const struct ctf_block *block) {
+  ctf_writer_put_number(writer, block->block, 8);
+  ctf_writer_put_number(writer, block->size, 8);
+  ctf_writer_put_real(writer, block->weight);
+  ctf_writer_put_number(writer, block->area, 1);
+  ctf_writer_put_number(writer, block->call, 1);
+  ctf_writer_put_number(writer, block->depth, 4);
+  for (uint32_t i = 0; i < block->depth; i++) ctf_writer_put_number(writer, block->stack[i], 4);
 }
 
 /* ---- shared ---- */
@@ -138,38 +138,38 @@ void ctf_writer_end(struct ctf_writer *writer) {
 
 void ctf_thread(struct ctf_writer *writer, uint32_t thread, const char *name) {
   begin_event(writer, EVENT_THREAD, 0, thread);
-  put_text(writer, name);
+  ctf_writer_put_text(writer, name);
 }
 
 void ctf_place(struct ctf_writer *writer, uint64_t time_ns, uint32_t thread, const struct ctf_place *place) {
   begin_event(writer, EVENT_PLACE, time_ns, thread);
-  put_number(writer, place->place, 4);
-  put_text(writer, place->function);
-  put_text(writer, place->file);
-  put_number(writer, place->line, 4);
-  put_text(writer, place->module);
-  put_number(writer, place->inlined, 1);
+  ctf_writer_put_number(writer, place->place, 4);
+  ctf_writer_put_text(writer, place->function);
+  ctf_writer_put_text(writer, place->file);
+  ctf_writer_put_number(writer, place->line, 4);
+  ctf_writer_put_text(writer, place->module);
+  ctf_writer_put_number(writer, place->inlined, 1);
 }
 
 void ctf_allocate(struct ctf_writer *writer, uint64_t time_ns, uint32_t thread,
                   const struct ctf_block *block) {
   begin_event(writer, EVENT_ALLOCATE, time_ns, thread);
-  put_block(writer, block);
+  ctf_writer_put_block(writer, block);
 }
 
 void ctf_resize(struct ctf_writer *writer, uint64_t time_ns, uint32_t thread, const struct ctf_block *block) {
   begin_event(writer, EVENT_RESIZE, time_ns, thread);
-  put_block(writer, block);
+  ctf_writer_put_block(writer, block);
 }
 
 void ctf_promote(struct ctf_writer *writer, uint64_t time_ns, uint32_t thread, uint64_t block) {
   begin_event(writer, EVENT_PROMOTE, time_ns, thread);
-  put_number(writer, block, 8);
+  ctf_writer_put_number(writer, block, 8);
 }
 
 void ctf_die(struct ctf_writer *writer, uint64_t time_ns, uint32_t thread, uint64_t block) {
   begin_event(writer, EVENT_DIE, time_ns, thread);
-  put_number(writer, block, 8);
+  ctf_writer_put_number(writer, block, 8);
 }
 
 void ctf_describe(FILE *out, const struct ctf_run *run) {

@@ -31,7 +31,7 @@ struct dhat {
 
 /* ---- lives ---- */
 
-static uint32_t owner_of(const struct dhat *dhat, const struct row *row) {
+static uint32_t dhat_owner_of(const struct dhat *dhat, const struct row *row) {
   return stack_values_owner(&dhat->stacks.paths, row);
 }
 
@@ -44,13 +44,13 @@ static void change_held(struct lives *lives, const struct row *row, double sign)
 }
 
 /* Goes through the run from step to step. */
-static void find_most(struct dhat *dhat) {
+static void dhat_find_most(struct dhat *dhat) {
   const struct report *report = dhat->export->report;
   const struct samples *samples = report->samples;
   for (size_t i = 0; i < samples->step_count; i++) {
     const struct row *row = &samples->rows[samples->steps[i] / 2];
     if (row->probability > 0 && report_selects(row, (void *)report))
-      change_held(&dhat->lives[owner_of(dhat, row)], row, samples->steps[i] % 2 ? -1 : 1);
+      change_held(&dhat->lives[dhat_owner_of(dhat, row)], row, samples->steps[i] % 2 ? -1 : 1);
   }
 }
 
@@ -63,7 +63,7 @@ static void add_lives(struct dhat *dhat) {
     if (!report_counts(report, MEASURE_ALLOCATED, row, &share)) continue;
     uint64_t died = row_died_ns(samples, row);
     double life = died > row->begin_ns ? (double)(died - row->begin_ns) / 1e3 : 0;
-    dhat->lives[owner_of(dhat, row)].life_us += share.blocks * share_weight(&share, row) * life;
+    dhat->lives[dhat_owner_of(dhat, row)].life_us += share.blocks * share_weight(&share, row) * life;
   }
 }
 
@@ -76,7 +76,7 @@ static bool find_end(struct dhat *dhat, bool bytes, uint64_t *values) {
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
     if (row->probability > 0 && row_is_live_at(row, samples->end_ns) && report_selects(row, (void *)report))
-      dhat->end[owner_of(dhat, row)] += (bytes ? (double)row->size : 1) / row->probability;
+      dhat->end[dhat_owner_of(dhat, row)] += (bytes ? (double)row->size : 1) / row->probability;
   }
   return stack_values_round(dhat->end, nodes, values);
 }
@@ -91,19 +91,19 @@ static wn_status follow_lives(struct dhat *dhat) {
       !find_end(dhat, true, dhat->end_bytes) || !find_end(dhat, false, dhat->end_blocks))
     return error_set(WN_ENOMEM, "not enough memory for the lives");
   add_lives(dhat);
-  find_most(dhat);
+  dhat_find_most(dhat);
   return WN_OK;
 }
 
 /* ---- writing ---- */
 
-static uint64_t most_of(double estimate, uint64_t asked, uint64_t end) {
+static uint64_t dhat_most_of(double estimate, uint64_t asked, uint64_t end) {
   uint64_t most = (uint64_t)llround(fmax(estimate, 0));
   if (most < asked) most = asked;
   return most < end ? end : most;
 }
 
-static void write_stack(struct dhat *dhat, uint32_t node) {
+static void dhat_write_stack(struct dhat *dhat, uint32_t node) {
   struct json *json = &dhat->json;
   const uint64_t *value = dhat->stacks.values[node].value;
   const struct lives *lives = &dhat->lives[node];
@@ -112,8 +112,8 @@ static void write_stack(struct dhat *dhat, uint32_t node) {
   json_integer(json, "tb", value[QUANTITY_ALLOCATED_BYTES]);
   json_integer(json, "tbk", value[QUANTITY_ALLOCATED_BLOCKS]);
   json_integer(json, "tl", (uint64_t)llround(lives->life_us));
-  json_integer(json, "mb", most_of(lives->most_bytes, value[QUANTITY_HELD_BYTES], end_bytes));
-  json_integer(json, "mbk", most_of(lives->most_blocks, value[QUANTITY_HELD_BLOCKS], end_blocks));
+  json_integer(json, "mb", dhat_most_of(lives->most_bytes, value[QUANTITY_HELD_BYTES], end_bytes));
+  json_integer(json, "mbk", dhat_most_of(lives->most_blocks, value[QUANTITY_HELD_BLOCKS], end_blocks));
   json_integer(json, "gb", value[QUANTITY_HELD_BYTES]);
   json_integer(json, "gbk", value[QUANTITY_HELD_BLOCKS]);
   json_integer(json, "eb", end_bytes);
@@ -126,11 +126,11 @@ static void write_stack(struct dhat *dhat, uint32_t node) {
   json_end(json, '}');
 }
 
-static void write_stacks(struct dhat *dhat) {
+static void dhat_write_stacks(struct dhat *dhat) {
   json_begin(&dhat->json, "pps", '[');
   for (size_t i = 0; i < dhat->stacks.paths.node_count; i++) {
     uint32_t node = dhat->stacks.order[i];
-    if (stack_values_any(&dhat->stacks.values[node])) write_stack(dhat, node);
+    if (stack_values_any(&dhat->stacks.values[node])) dhat_write_stack(dhat, node);
   }
   json_end(&dhat->json, ']');
 }
@@ -140,7 +140,7 @@ static bool tells_module(const char *name, const char *module) {
 }
 
 /* Writes the frames behind DHAT's root, as "name (in module)" unless the name tells the module. */
-static void write_frames(struct dhat *dhat) {
+static void dhat_write_frames(struct dhat *dhat) {
   const struct names *names = dhat->export->report->names;
   const struct export_stacks *stacks = &dhat->stacks;
   char name[STACK_LABEL_MOST], frame[2 * STACK_LABEL_MOST];
@@ -158,7 +158,7 @@ static void write_frames(struct dhat *dhat) {
   json_end(&dhat->json, ']');
 }
 
-static void write_all(struct dhat *dhat) {
+static void dhat_write_all(struct dhat *dhat) {
   const struct report *report = dhat->export->report;
   struct json *json = &dhat->json;
   char command[EXPORT_COMMAND_MOST];
@@ -176,8 +176,8 @@ static void write_all(struct dhat *dhat) {
   json_integer(json, "pid", source_run(report->samples->source)->pid);
   json_integer(json, "te", report->samples->end_ns / 1000);
   json_integer(json, "tg", report->asked.time_ns / 1000);
-  write_stacks(dhat);
-  write_frames(dhat);
+  dhat_write_stacks(dhat);
+  dhat_write_frames(dhat);
   json_end(json, '}');
 }
 
@@ -188,7 +188,7 @@ wn_status export_dhat(FILE *out, const struct export *export) {
   wn_status error = export_stacks_create(export->report, export->grouping, &dhat.stacks);
   if (error) return error;
   error = follow_lives(&dhat);
-  if (!error) write_all(&dhat);
+  if (!error) dhat_write_all(&dhat);
   free(dhat.lives);
   free(dhat.end);
   free(dhat.end_bytes);

@@ -6,7 +6,8 @@
 #include "analysis/report/columns.h"
 #include "export/report_json.h"
 
-static void print_row(struct json *json, const struct comparison *comparison, const struct compared *row) {
+static void diff_json_print_row(struct json *json, const struct comparison *comparison,
+                                const struct compared *row) {
   const struct table *table = comparison_table(comparison, row);
   const struct label *label = table_line_label(table, compared_group(row));
   const struct strings *strings = table->report->names->strings;
@@ -26,8 +27,8 @@ static void print_row(struct json *json, const struct comparison *comparison, co
   json_end(json, '}');
 }
 
-static void print_table(struct json *json, enum measure measure, const struct comparison *comparison,
-                        size_t top) {
+static void diff_json_print_table(struct json *json, enum measure measure,
+                                  const struct comparison *comparison, size_t top) {
   json_begin(json, measure_name(measure), '{');
   json_change(json, "bytes", &comparison->bytes);
   json_change(json, "blocks", &comparison->blocks);
@@ -38,7 +39,8 @@ static void print_table(struct json *json, enum measure measure, const struct co
   comparison_note(comparison, note);
   json_string(json, "note", note);
   json_begin(json, "rows", '[');
-  for (size_t i = 0; i < comparison->count && i < top; i++) print_row(json, comparison, &comparison->rows[i]);
+  for (size_t i = 0; i < comparison->count && i < top; i++)
+    diff_json_print_row(json, comparison, &comparison->rows[i]);
   json_end(json, ']');
   json_end(json, '}');
 }
@@ -50,7 +52,7 @@ static wn_status print_measure(struct json *json, enum measure measure, const st
   if (error) return error;
   error = table_add(&tables.before, TABLE_LINES);
   if (!error) error = table_add(&tables.after, TABLE_LINES);
-  if (!error) print_table(json, measure, &tables.comparison, options->top);
+  if (!error) diff_json_print_table(json, measure, &tables.comparison, options->top);
   compared_tables_destroy(&tables);
   return error;
 }
@@ -71,7 +73,7 @@ static wn_status print_named(struct json *json, const struct pair *pair, const s
   if (error) return error;
   size_t count = regression_rows(verdict, &tables.comparison, rows);
   json_begin(json, "rows", '[');
-  for (size_t i = 0; i < count; i++) print_row(json, &tables.comparison, rows[i]);
+  for (size_t i = 0; i < count; i++) diff_json_print_row(json, &tables.comparison, rows[i]);
   json_end(json, ']');
   compared_tables_destroy(&tables);
   return WN_OK;

@@ -63,7 +63,7 @@ static void write_signed(struct json *json, const char *name, int64_t value) {
     json_integer(json, name, (uint64_t)value);
 }
 
-static void write_column(struct json *json, const char *name, const int64_t *values, size_t count) {
+static void firefox_write_column(struct json *json, const char *name, const int64_t *values, size_t count) {
   json_begin(json, name, '[');
   for (size_t i = 0; i < count; i++) write_signed(json, NULL, values[i]);
   json_end(json, ']');
@@ -139,7 +139,7 @@ static int64_t library_of(const struct firefox *to, const char *name) {
 
 /* ---- functions and frames ---- */
 
-static const char *text_of(const struct firefox *to, uint32_t string) {
+static const char *firefox_text_of(const struct firefox *to, uint32_t string) {
   return strings_text(to->export->report->names->strings, string);
 }
 
@@ -150,16 +150,16 @@ static void cut_address(char *name, const char *module) {
   if (text_begins_with_address(tail + 1, module)) tail[-1] = 0;
 }
 
-static void name_of(const struct firefox *to, uint32_t label, char name[STACK_LABEL_MOST]) {
+static void firefox_name_of(const struct firefox *to, uint32_t label, char name[STACK_LABEL_MOST]) {
   const struct label *of = &to->stacks.paths.labels[label];
   export_stacks_label(&to->stacks, label, name);
   if (to->export->grouped || !of->function) return;
-  snprintf(name, STACK_LABEL_MOST, "%s", text_of(to, of->function));
-  if (!of->line) cut_address(name, text_of(to, of->module));
+  snprintf(name, STACK_LABEL_MOST, "%s", firefox_text_of(to, of->function));
+  if (!of->line) cut_address(name, firefox_text_of(to, of->module));
 }
 
 /* The place of a text in a table whose places are one less than the numbers of its set. */
-static int64_t place_in(struct strings *set, const char *text, int64_t nothing) {
+static int64_t firefox_place_in(struct strings *set, const char *text, int64_t nothing) {
   return *text ? (int64_t)strings_intern(set, text) - 1 : nothing;
 }
 
@@ -171,12 +171,12 @@ static bool add_function(struct firefox *to, const char *name, const char *modul
   char *key = malloc(size);
   if (!key) return false;
   snprintf(key, size, "%s\n%s\n%s", name, module, file);
-  *place = place_in(tables->functions, key, -1);
+  *place = firefox_place_in(tables->functions, key, -1);
   free(key);
   if (*place < 0) return false;
   tables->name[*place] = (int64_t)strings_intern(tables->strings, name);
-  tables->resource[*place] = place_in(tables->resources, module, -1);
-  tables->source[*place] = place_in(tables->sources, file, NOTHING);
+  tables->resource[*place] = firefox_place_in(tables->resources, module, -1);
+  tables->source[*place] = firefox_place_in(tables->sources, file, NOTHING);
   /* 0 and -1 mean that a set has no memory, unless the text is empty. */
   return (tables->name[*place] || !*name) && (tables->resource[*place] >= 0 || !*module) &&
          (tables->source[*place] >= 0 || !*file);
@@ -187,8 +187,8 @@ static bool add_frames(struct firefox *to) {
   char name[STACK_LABEL_MOST];
   for (size_t i = 0; i < to->stacks.frame_count; i++) {
     const struct label *label = &to->stacks.paths.labels[to->stacks.frames[i]];
-    const char *module = text_of(to, label->module), *file = text_of(to, label->file);
-    name_of(to, to->stacks.frames[i], name);
+    const char *module = firefox_text_of(to, label->module), *file = firefox_text_of(to, label->file);
+    firefox_name_of(to, to->stacks.frames[i], name);
     if (!add_function(to, name, module, file, &tables->frame_function[i])) return false;
     tables->frame_lib[i] = library_of(to, module);
     tables->line[i] = label->line ? label->line : NOTHING;
@@ -207,7 +207,7 @@ static bool add_names(struct tables *tables) {
 }
 
 /* Relies on the order of nodes: callers stand before what they call. */
-static void add_stacks(struct firefox *to) {
+static void firefox_add_stacks(struct firefox *to) {
   struct tables *tables = &to->tables;
   const struct path_node *nodes = to->stacks.paths.nodes;
   size_t count = to->stacks.paths.node_count;
@@ -241,7 +241,7 @@ static bool make_tables(struct firefox *to) {
   for (size_t i = 0; i < sizeof by_node / sizeof *by_node; i++)
     done &= (*by_node[i] = calloc(nodes, sizeof **by_node[i])) != NULL;
   done = done && add_frames(to) && add_names(tables);
-  if (done) add_stacks(to);
+  if (done) firefox_add_stacks(to);
   return done;
 }
 
@@ -262,37 +262,37 @@ static void begin_table(struct json *json, const char *name, size_t length) {
   json_integer(json, "length", length);
 }
 
-static void write_stacks(struct json *json, const struct tables *tables) {
+static void firefox_write_stacks(struct json *json, const struct tables *tables) {
   begin_table(json, "stackTable", tables->stack_count);
-  write_column(json, "frame", tables->frame, tables->stack_count);
-  write_column(json, "prefixOffset", tables->prefix_offset, tables->stack_count);
+  firefox_write_column(json, "frame", tables->frame, tables->stack_count);
+  firefox_write_column(json, "prefixOffset", tables->prefix_offset, tables->stack_count);
   json_end(json, '}');
 }
 
-static void write_frames(struct json *json, const struct tables *tables, size_t count) {
+static void firefox_write_frames(struct json *json, const struct tables *tables, size_t count) {
   begin_table(json, "frameTable", count);
   write_same(json, "address", -1, count);
-  write_column(json, "lib", tables->frame_lib, count);
+  firefox_write_column(json, "lib", tables->frame_lib, count);
   write_same(json, "inlineDepth", 0, count);
   write_same(json, "category", 0, count);
   write_same(json, "subcategory", 0, count);
-  write_column(json, "func", tables->frame_function, count);
+  firefox_write_column(json, "func", tables->frame_function, count);
   write_same(json, "nativeSymbol", NOTHING, count);
   write_same(json, "innerWindowID", 0, count);
-  write_column(json, "line", tables->line, count);
-  write_column(json, "column", tables->column, count);
+  firefox_write_column(json, "line", tables->line, count);
+  firefox_write_column(json, "column", tables->column, count);
   write_same(json, "originalLocation", NOTHING, count);
   json_end(json, '}');
 }
 
-static void write_functions(struct json *json, const struct tables *tables) {
+static void firefox_write_functions(struct json *json, const struct tables *tables) {
   size_t count = tables->functions->count - 1;
   begin_table(json, "funcTable", count);
-  write_column(json, "name", tables->name, count);
+  firefox_write_column(json, "name", tables->name, count);
   write_false(json, "isJS", count);
   write_false(json, "relevantForJS", count);
-  write_column(json, "resource", tables->resource, count);
-  write_column(json, "source", tables->source, count);
+  firefox_write_column(json, "resource", tables->resource, count);
+  firefox_write_column(json, "source", tables->source, count);
   write_same(json, "lineNumber", NOTHING, count);
   write_same(json, "columnNumber", NOTHING, count);
   write_same(json, "originalLocation", NOTHING, count);
@@ -300,8 +300,8 @@ static void write_functions(struct json *json, const struct tables *tables) {
 }
 
 /* The column of a table that names each text of a set. */
-static void write_names(struct json *json, const char *column, const struct tables *tables,
-                        const struct strings *set) {
+static void firefox_write_names(struct json *json, const char *column, const struct tables *tables,
+                                const struct strings *set) {
   json_begin(json, column, '[');
   for (uint32_t i = 1; i < set->count; i++)
     json_integer(json, NULL, strings_intern(tables->strings, strings_text(set, i)));
@@ -311,7 +311,7 @@ static void write_names(struct json *json, const char *column, const struct tabl
 static void write_resources(struct json *json, const struct tables *tables) {
   size_t count = tables->resources->count - 1;
   begin_table(json, "resourceTable", count);
-  write_names(json, "name", tables, tables->resources);
+  firefox_write_names(json, "name", tables, tables->resources);
   write_same(json, "host", NOTHING, count);
   write_same(json, "type", LIBRARY, count);
   json_end(json, '}');
@@ -321,7 +321,7 @@ static void write_sources(struct json *json, const struct tables *tables) {
   size_t count = tables->sources->count - 1;
   begin_table(json, "sources", count);
   write_same(json, "id", NOTHING, count);
-  write_names(json, "filename", tables, tables->sources);
+  firefox_write_names(json, "filename", tables, tables->sources);
   write_same(json, "startLine", 1, count);
   write_same(json, "startColumn", 1, count);
   write_same(json, "sourceMapURL", NOTHING, count);
@@ -341,9 +341,9 @@ static void write_shared(struct firefox *to) {
   static const char *const locations[] = {"source", "line", "column", NULL};
   struct json *json = &to->json;
   json_begin(json, "shared", '{');
-  write_stacks(json, &to->tables);
-  write_frames(json, &to->tables, to->stacks.frame_count);
-  write_functions(json, &to->tables);
+  firefox_write_stacks(json, &to->tables);
+  firefox_write_frames(json, &to->tables, to->stacks.frame_count);
+  firefox_write_functions(json, &to->tables);
   write_resources(json, &to->tables);
   write_sources(json, &to->tables);
   write_empty(json, "nativeSymbols", symbols);
@@ -453,7 +453,7 @@ static bool write_thread(struct firefox *to, enum quantity quantity) {
 
 /* ---- the run ---- */
 
-static void write_note(struct json *json, const char *label, const char *text) {
+static void firefox_write_note(struct json *json, const char *label, const char *text) {
   json_begin(json, NULL, '{');
   json_string(json, "label", label);
   json_string(json, "format", "string");
@@ -465,11 +465,11 @@ static void write_total(const struct firefox *to, struct json *json, const char 
                         const struct estimate *total) {
   char text[EXPORT_TOTAL_MOST];
   export_total(to->export->report, total, text);
-  write_note(json, label, text);
+  firefox_write_note(json, label, text);
 }
 
 /* How the numbers are to be read. */
-static void write_notes(const struct firefox *to, struct json *json) {
+static void firefox_write_notes(const struct firefox *to, struct json *json) {
   const struct report *report = to->export->report;
   struct estimate allocated = report_bytes(report, &report->allocated),
                   allocated_blocks = report_blocks(report, &report->allocated),
@@ -482,11 +482,12 @@ static void write_notes(const struct firefox *to, struct json *json) {
   json_begin(json, NULL, '{');
   json_string(json, "label", "Winnow");
   json_begin(json, "entries", '[');
-  write_note(json, "Numbers",
-             export_is_exact(report) ? "exact, from a trace of every block; times have no meaning"
-                                     : "estimates from a sample, not to be scaled; times have no meaning");
-  write_note(json, "Held at", text);
-  if (to->export->where) write_note(json, "Only blocks where", to->export->where);
+  firefox_write_note(json, "Numbers",
+                     export_is_exact(report)
+                         ? "exact, from a trace of every block; times have no meaning"
+                         : "estimates from a sample, not to be scaled; times have no meaning");
+  firefox_write_note(json, "Held at", text);
+  if (to->export->where) firefox_write_note(json, "Only blocks where", to->export->where);
   write_total(to, json, "Held bytes", &held);
   write_total(to, json, "Held blocks", &held_blocks);
   write_total(to, json, "Allocated bytes", &allocated);
@@ -508,7 +509,7 @@ static void write_category(struct json *json) {
   json_end(json, ']');
 }
 
-static void write_run(struct firefox *to) {
+static void firefox_write_run(struct firefox *to) {
   struct json *json = &to->json;
   const int64_t all[QUANTITIES] = {0, 1, 2, 3}, selected = to->export->quantity;
   char command[EXPORT_COMMAND_MOST], writer[64];
@@ -531,19 +532,19 @@ static void write_run(struct firefox *to) {
   json_bool(json, "usesOnlyOneStackType", true);
   json_bool(json, "sourceCodeIsNotOnSearchfox", true);
   json_bool(json, "keepProfileThreadOrder", true);
-  write_column(json, "initialVisibleThreads", all, QUANTITIES);
-  write_column(json, "initialSelectedThreads", &selected, 1);
+  firefox_write_column(json, "initialVisibleThreads", all, QUANTITIES);
+  firefox_write_column(json, "initialSelectedThreads", &selected, 1);
   write_category(json);
   write_same(json, "markerSchema", 0, 0);
-  write_notes(to, json);
+  firefox_write_notes(to, json);
   json_end(json, '}');
 }
 
-static bool write_all(struct firefox *to) {
+static bool firefox_write_all(struct firefox *to) {
   struct json *json = &to->json;
   bool done = true;
   json_begin(json, NULL, '{');
-  write_run(to);
+  firefox_write_run(to);
   write_libraries(to);
   write_shared(to);
   json_begin(json, "threads", '[');
@@ -560,7 +561,7 @@ wn_status export_firefox(FILE *out, const struct export *export) {
   wn_status error =
       export_stacks_create(export->report, export->grouped ? export->grouping : BY_LINE, &to.stacks);
   if (error) return error;
-  if (!make_tables(&to) || !write_all(&to)) error = stacks_no_memory();
+  if (!make_tables(&to) || !firefox_write_all(&to)) error = stacks_no_memory();
   free_tables(&to.tables);
   export_stacks_destroy(&to.stacks);
   return error;

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void write_name(FILE *out, char *name) {
+static void folded_write_name(FILE *out, char *name) {
   utf8_make_plain(name);
   for (char *at = name; (at = strchr(at, ';'));) *at = ':';
   size_t length = strlen(name), digits = length;
@@ -20,11 +20,11 @@ static void write_name(FILE *out, char *name) {
   fputs(name, out);
 }
 
-static void write_stack(FILE *out, struct export_stacks *stacks, uint32_t node) {
+static void folded_write_stack(FILE *out, struct export_stacks *stacks, uint32_t node) {
   char name[STACK_LABEL_MOST];
   for (size_t at = export_stacks_path(stacks, node); at-- > 0;) {
     export_stacks_label(stacks, stacks->paths.nodes[stacks->path[at]].label, name);
-    write_name(out, name);
+    folded_write_name(out, name);
     fputc(at ? ';' : ' ', out);
   }
 }
@@ -38,7 +38,7 @@ wn_status export_folded(FILE *out, const struct export *export) {
   for (size_t i = 0; i < stacks.paths.node_count; i++) {
     uint64_t value = stacks.values[stacks.order[i]].value[export->quantity];
     if (!value) continue;
-    write_stack(out, &stacks, stacks.order[i]);
+    folded_write_stack(out, &stacks, stacks.order[i]);
     fprintf(out, "%" PRIu64 "\n", value);
   }
   export_stacks_destroy(&stacks);

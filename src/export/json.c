@@ -38,7 +38,7 @@ static void begin_value(struct json *json, const char *name) {
   json->follows = true;
 }
 
-static void print_number(FILE *out, const char *before, double number) {
+static void json_print_number(FILE *out, const char *before, double number) {
   fputs(before, out);
   if (isfinite(number))
     fprintf(out, "%.15g", number);
@@ -70,7 +70,7 @@ void json_string(struct json *json, const char *name, const char *text) {
 
 void json_number(struct json *json, const char *name, double number) {
   begin_value(json, name);
-  print_number(json->out, "", number);
+  json_print_number(json->out, "", number);
 }
 
 void json_integer(struct json *json, const char *name, uint64_t number) {
@@ -90,9 +90,9 @@ void json_null(struct json *json, const char *name) {
 
 void json_estimate(struct json *json, const char *name, const struct estimate *estimate) {
   begin_value(json, name);
-  print_number(json->out, "{\"estimate\": ", estimate->estimate);
-  print_number(json->out, ", \"low\": ", estimate->low);
-  print_number(json->out, ", \"high\": ", estimate->high);
+  json_print_number(json->out, "{\"estimate\": ", estimate->estimate);
+  json_print_number(json->out, ", \"low\": ", estimate->low);
+  json_print_number(json->out, ", \"high\": ", estimate->high);
   fprintf(json->out, ", \"samples\": %" PRIu64 "}", estimate->samples);
 }
 

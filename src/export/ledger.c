@@ -32,13 +32,13 @@ static void add_field(struct text *text, const char *field) {
   text->bytes[text->used] = 0;
 }
 
-static void add_number(struct text *text, uint64_t number) {
+static void ledger_add_number(struct text *text, uint64_t number) {
   char field[32];
   snprintf(field, sizeof field, "%" PRIu64, number);
   add_field(text, field);
 }
 
-static void add_address(struct text *text, uint64_t address) {
+static void ledger_add_address(struct text *text, uint64_t address) {
   char field[32];
   snprintf(field, sizeof field, "%" PRIx64, address);
   add_field(text, field);
@@ -47,7 +47,7 @@ static void add_address(struct text *text, uint64_t address) {
 /* ---- numbers ---- */
 
 /* The number of a text in a set. NOT_THERE: it is new, and the ledger is full. */
-static uint32_t number_of(struct ledger *ledger, struct strings *set, const char *text, size_t cost) {
+static uint32_t ledger_number_of(struct ledger *ledger, struct strings *set, const char *text, size_t cost) {
   uint32_t number;
   if (strings_find(set, text, &number)) return number;
   cost += strlen(text);
@@ -58,7 +58,7 @@ static uint32_t number_of(struct ledger *ledger, struct strings *set, const char
 
 /* The values of the stack that a text describes; of the rest if it is new and there is no room. */
 static struct ledger_values *values_of(struct ledger *ledger, const char *text) {
-  uint32_t stack = number_of(ledger, ledger->stacks, text, STACK_BYTES);
+  uint32_t stack = ledger_number_of(ledger, ledger->stacks, text, STACK_BYTES);
   if (stack == NOT_THERE ||
       !array_reserve(&ledger->values, &ledger->value_capacity, (size_t)stack + 1, sizeof *ledger->values))
     return &ledger->values[0];
@@ -90,11 +90,11 @@ static uint32_t module_number(struct filling *filling, uint32_t number) {
   bool language = module && trace_is_language(module);
   if (!module) return 0;
   text->used = 0;
-  add_address(text, language ? 0 : module->base);
-  add_address(text, language ? 0 : module->base + module->size);
+  ledger_add_address(text, language ? 0 : module->base);
+  ledger_add_address(text, language ? 0 : module->base + module->size);
   add_field(text, module_build_id(module, build_id));
   add_field(text, module->path.bytes);
-  uint32_t found = number_of(filling->ledger, filling->ledger->modules, text->bytes, LOCATION_BYTES);
+  uint32_t found = ledger_number_of(filling->ledger, filling->ledger->modules, text->bytes, LOCATION_BYTES);
   return found == NOT_THERE ? 0 : found;
 }
 
@@ -103,7 +103,7 @@ static void add_line(struct text *text, const char *function, const char *linkag
   add_field(text, function);
   add_field(text, linkage);
   add_field(text, file);
-  add_number(text, line);
+  ledger_add_number(text, line);
 }
 
 /* Writes a location: its module, its address, whether its function has no name; and of each
@@ -114,8 +114,8 @@ static void location_text(struct filling *filling, const struct shown_frames *sh
   uint32_t module = module_number(filling, source_stack(filling->source, shown->node).module);
   struct text *text = &filling->text;
   text->used = 0;
-  add_number(text, module);
-  add_address(text, shown_address(filling->source, shown->node));
+  ledger_add_number(text, module);
+  ledger_add_address(text, shown_address(filling->source, shown->node));
   add_field(text, frames.count && builds_of(&names->builds, frames.frame->function) ? "nameless" : "");
   for (size_t i = 0; i < frames.count && i < SHOWN_MOST; i++) {
     const struct frame *frame = &frames.frame[i];
@@ -130,11 +130,11 @@ static void location_text(struct filling *filling, const struct shown_frames *sh
 static uint32_t no_location(struct filling *filling) {
   struct text *text = &filling->text;
   text->used = 0;
-  add_number(text, 0);
-  add_address(text, 0);
+  ledger_add_number(text, 0);
+  ledger_add_address(text, 0);
   add_field(text, "");
   add_line(text, "(no callstack)", "", "", 0);
-  return number_of(filling->ledger, filling->ledger->locations, text->bytes, LOCATION_BYTES);
+  return ledger_number_of(filling->ledger, filling->ledger->locations, text->bytes, LOCATION_BYTES);
 }
 
 /* `whole`: all frames of the node that are ever shown, so that the answer is the same the next
@@ -145,13 +145,13 @@ static uint32_t location_number(struct filling *filling, const struct shown_fram
   if (whole && *known) return *known - 1;
   location_text(filling, shown);
   uint32_t number =
-      number_of(filling->ledger, filling->ledger->locations, filling->text.bytes, LOCATION_BYTES);
+      ledger_number_of(filling->ledger, filling->ledger->locations, filling->text.bytes, LOCATION_BYTES);
   if (whole && number != NOT_THERE) *known = number + 1;
   return number;
 }
 
 /* The values of the stack that a node owns. */
-static struct ledger_values *stack_of(struct filling *filling, uint32_t node) {
+static struct ledger_values *ledger_stack_of(struct filling *filling, uint32_t node) {
   size_t count = shown_stack(filling->report, &filling->stacks, node, filling->frames, TEXT_MOST / 2),
          used = 0;
   char *text = filling->text.bytes + TEXT_MOST; /* behind the room of location_text */
@@ -163,12 +163,12 @@ static struct ledger_values *stack_of(struct filling *filling, uint32_t node) {
   return values_of(filling->ledger, text);
 }
 
-static int largest_first(const void *a, const void *b) {
+static int ledger_largest_first(const void *a, const void *b) {
   const struct size *left = a, *right = b;
   return (left->size < right->size) - (left->size > right->size);
 }
 
-static void add_stacks(struct filling *filling, size_t nodes) {
+static void ledger_add_stacks(struct filling *filling, size_t nodes) {
   size_t count = 0;
   for (size_t i = 0; i < nodes; i++) {
     const double *estimate = filling->values[i].estimate;
@@ -176,9 +176,9 @@ static void add_stacks(struct filling *filling, size_t nodes) {
                   estimate[QUANTITY_ALLOCATED_BLOCKS]; /* some have no bytes */
     if (size > 0) filling->order[count++] = (struct size){size, (uint32_t)i};
   }
-  qsort(filling->order, count, sizeof *filling->order, largest_first);
+  qsort(filling->order, count, sizeof *filling->order, ledger_largest_first);
   for (size_t i = 0; i < count; i++) {
-    struct ledger_values *values = stack_of(filling, filling->order[i].node);
+    struct ledger_values *values = ledger_stack_of(filling, filling->order[i].node);
     for (int k = 0; k < QUANTITIES; k++) values->of[k] += filling->values[filling->order[i].node].estimate[k];
   }
 }
@@ -188,14 +188,14 @@ static void forget_held(struct ledger *ledger) {
     ledger->values[i].of[QUANTITY_HELD_BLOCKS] = ledger->values[i].of[QUANTITY_HELD_BYTES] = 0;
 }
 
-static wn_status fill(struct filling *filling, size_t nodes, uint64_t since_ns) {
+static wn_status ledger_fill(struct filling *filling, size_t nodes, uint64_t since_ns) {
   struct call_paths owners = {
       .grouping = BY_STACK, .own_of = filling->stacks.owner_of, .stack_count = (uint32_t)(nodes - 1)};
   wn_status error = stack_values_since(filling->report, &owners, nodes, since_ns, &filling->values);
   if (error) return error;
   forget_held(filling->ledger);
   module_number(filling, module_of_program(filling->source)); /* the first one is the program's */
-  add_stacks(filling, nodes);
+  ledger_add_stacks(filling, nodes);
   return WN_OK;
 }
 
@@ -203,13 +203,13 @@ static wn_status fill(struct filling *filling, size_t nodes, uint64_t since_ns) 
 
 /* Sets numbers[i] to the number that the text i of `from` has in `to`. A location begins with the
  * number of its module, which that in `modules` replaces; NULL: the texts are modules. */
-static void translate(struct ledger *ledger, struct strings *to, const struct strings *from,
-                      const uint32_t *modules, char *room, uint32_t *numbers) {
+static void ledger_translate(struct ledger *ledger, struct strings *to, const struct strings *from,
+                             const uint32_t *modules, char *room, uint32_t *numbers) {
   for (uint32_t i = 0; i < from->count; i++) {
     char *rest = from->text[i];
     unsigned long module = modules && i ? strtoul(rest, &rest, 10) : 0;
     if (modules && i) snprintf(room, 2 * (size_t)TEXT_MOST, "%u%s", modules[module], rest);
-    numbers[i] = number_of(ledger, to, modules && i ? room : rest, LOCATION_BYTES);
+    numbers[i] = ledger_number_of(ledger, to, modules && i ? room : rest, LOCATION_BYTES);
     if (!modules && numbers[i] == NOT_THERE) numbers[i] = 0;
   }
 }
@@ -259,7 +259,7 @@ wn_status ledger_update(struct ledger *ledger, const struct report *report, uint
                             .text = {.bytes = malloc(2 * (size_t)TEXT_MOST)}};
   bool room = shown_stacks_create(report, &filling.stacks) && filling.location_of && filling.frames &&
               filling.order && filling.text.bytes;
-  wn_status error = room ? fill(&filling, nodes, since_ns) : stacks_no_memory();
+  wn_status error = room ? ledger_fill(&filling, nodes, since_ns) : stacks_no_memory();
   shown_stacks_destroy(&filling.stacks);
   free(filling.values);
   free(filling.location_of);
@@ -274,8 +274,8 @@ wn_status ledger_merge(struct ledger *ledger, const struct ledger *other) {
            *locations = calloc(other->locations->count, sizeof *locations);
   char *room = malloc(2 * (size_t)TEXT_MOST);
   bool done = modules && locations && room;
-  if (done) translate(ledger, ledger->modules, other->modules, NULL, room, modules);
-  if (done) translate(ledger, ledger->locations, other->locations, modules, room, locations);
+  if (done) ledger_translate(ledger, ledger->modules, other->modules, NULL, room, modules);
+  if (done) ledger_translate(ledger, ledger->locations, other->locations, modules, room, locations);
   for (size_t i = 0; done && i < other->value_count; i++) {
     struct ledger_values *values = stack_like(ledger, other, i, locations, room);
     for (int k = 0; k < QUANTITIES; k++) values->of[k] += other->values[i].of[k];

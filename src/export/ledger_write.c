@@ -42,14 +42,15 @@ struct location {
 };
 
 /* The next field, which a tab ends. */
-static const char *take_field(char **at) {
+static const char *ledger_write_take_field(char **at) {
   char *field = *at, *tab = strchr(field, '\t');
   *at = tab ? tab + 1 : field + strlen(field);
   if (tab) *tab = 0;
   return field;
 }
 
-static void read_location(const struct ledger *ledger, uint32_t number, struct location *location) {
+static void ledger_write_read_location(const struct ledger *ledger, uint32_t number,
+                                       struct location *location) {
   char *at = location->room;
   location->line_count = 0;
   location->module = 0;
@@ -60,20 +61,20 @@ static void read_location(const struct ledger *ledger, uint32_t number, struct l
     return;
   }
   snprintf(at, FIELD_MOST, "%s", strings_text(ledger->locations, number));
-  location->module = (uint32_t)strtoul(take_field(&at), NULL, 10);
-  location->address = strtoull(take_field(&at), NULL, 16);
-  location->nameless = *take_field(&at);
+  location->module = (uint32_t)strtoul(ledger_write_take_field(&at), NULL, 10);
+  location->address = strtoull(ledger_write_take_field(&at), NULL, 16);
+  location->nameless = *ledger_write_take_field(&at);
   while (*at && location->line_count < LINES_MOST) {
     struct location_line *line = &location->lines[location->line_count++];
-    line->function = take_field(&at);
-    line->linkage = take_field(&at);
-    line->file = take_field(&at);
-    line->line = (uint32_t)strtoul(take_field(&at), NULL, 10);
+    line->function = ledger_write_take_field(&at);
+    line->linkage = ledger_write_take_field(&at);
+    line->file = ledger_write_take_field(&at);
+    line->line = (uint32_t)strtoul(ledger_write_take_field(&at), NULL, 10);
   }
 }
 
 /* The locations of a stack. */
-static size_t read_stack(const struct ledger *ledger, size_t stack, uint32_t *locations) {
+static size_t ledger_write_read_stack(const struct ledger *ledger, size_t stack, uint32_t *locations) {
   const char *at = strings_text(ledger->stacks, (uint32_t)stack);
   size_t count = 0;
   char *end;
@@ -98,11 +99,11 @@ struct writing {
 };
 
 /* Readers look names up of the files that are said to have none. */
-static void put_mappings(struct writing *writing) {
+static void ledger_write_put_mappings(struct writing *writing) {
   const struct ledger *ledger = writing->ledger;
   bool *named = calloc(ledger->modules->count, 1);
   for (uint32_t i = 1; named && i < ledger->locations->count; i++) {
-    read_location(ledger, i, &writing->location);
+    ledger_write_read_location(ledger, i, &writing->location);
     if (!writing->location.nameless) named[writing->location.module] = true;
   }
   for (uint32_t i = 1; i < ledger->modules->count; i++) {
@@ -110,10 +111,10 @@ static void put_mappings(struct writing *writing) {
     Pprof__Mapping mapping = PPROF__MAPPING__INIT;
     snprintf(at, FIELD_MOST, "%s", strings_text(ledger->modules, i));
     mapping.id = i;
-    mapping.memory_start = strtoull(take_field(&at), NULL, 16);
-    mapping.memory_limit = strtoull(take_field(&at), NULL, 16);
-    mapping.build_id = pprof_text(&writing->pprof, take_field(&at));
-    mapping.filename = pprof_text(&writing->pprof, take_field(&at));
+    mapping.memory_start = strtoull(ledger_write_take_field(&at), NULL, 16);
+    mapping.memory_limit = strtoull(ledger_write_take_field(&at), NULL, 16);
+    mapping.build_id = pprof_text(&writing->pprof, ledger_write_take_field(&at));
+    mapping.filename = pprof_text(&writing->pprof, ledger_write_take_field(&at));
     mapping.has_functions = mapping.has_filenames = mapping.has_line_numbers = mapping.has_inline_frames =
         named && named[i];
     pprof_put_mapping(&writing->pprof, &mapping);
@@ -125,7 +126,7 @@ static uint64_t put_location(struct writing *writing, uint32_t number) {
   Pprof__Line lines[LINES_MOST], *line[LINES_MOST];
   Pprof__Location location = PPROF__LOCATION__INIT;
   const struct location *of = &writing->location;
-  read_location(writing->ledger, number, &writing->location);
+  ledger_write_read_location(writing->ledger, number, &writing->location);
   location.id = number + 1;
   location.mapping_id = of->module;
   location.address = of->address;
@@ -147,7 +148,7 @@ static void put_stacks(struct writing *writing) {
     int64_t values[QUANTITIES];
     whole_values(&writing->ledger->values[i], values);
     if (!any(values)) continue;
-    size_t count = read_stack(writing->ledger, i, writing->locations);
+    size_t count = ledger_write_read_stack(writing->ledger, i, writing->locations);
     for (size_t k = 0; k < count; k++) {
       uint64_t *id = &writing->id_of[writing->locations[k]];
       if (!*id) *id = put_location(writing, writing->locations[k]);
@@ -157,7 +158,7 @@ static void put_stacks(struct writing *writing) {
   }
 }
 
-static void put_head(struct writing *writing, const struct ledger_head *head) {
+static void ledger_write_put_head(struct writing *writing, const struct ledger_head *head) {
   Pprof__ValueType period_type = PPROF__VALUE_TYPE__INIT;
   Pprof__Profile part = PPROF__PROFILE__INIT;
   for (int i = 0; i < QUANTITIES; i++)
@@ -186,7 +187,7 @@ struct made_address {
   uint32_t location;
 };
 
-static int by_address(const void *a, const void *b) {
+static int ledger_write_by_address(const void *a, const void *b) {
   const struct made_address *left = a, *right = b;
   if (left->address != right->address) return left->address < right->address ? -1 : 1;
   int order = strcmp(left->text, right->text);
@@ -194,7 +195,8 @@ static int by_address(const void *a, const void *b) {
 }
 
 /* Reads the address of a location; 0: it has none, and *made is one that others may have, too. */
-static uint64_t read_address(const struct ledger *ledger, uint32_t number, struct made_address *made) {
+static uint64_t ledger_write_read_address(const struct ledger *ledger, uint32_t number,
+                                          struct made_address *made) {
   char *rest;
   unsigned long module = strtoul(strings_text(ledger->locations, number), &rest, 10);
   *made = (struct made_address){
@@ -213,8 +215,8 @@ static uint64_t *addresses_of(const struct ledger *ledger) {
   size_t made_count = 0;
   bool done = addresses && made;
   for (uint32_t i = 0; i < count && done; i++)
-    if (!(addresses[i] = read_address(ledger, i, &made[made_count]))) made_count++;
-  if (done) qsort(made, made_count, sizeof *made, by_address);
+    if (!(addresses[i] = ledger_write_read_address(ledger, i, &made[made_count]))) made_count++;
+  if (done) qsort(made, made_count, sizeof *made, ledger_write_by_address);
   for (size_t i = 0; i < made_count; i++) {
     if (i && made[i].address <= made[i - 1].address) made[i].address = made[i - 1].address + 1;
     addresses[made[i].location] = made[i].address;
@@ -240,10 +242,11 @@ struct printing {
 };
 
 /* Readers subtract 1 from an address of a stack. */
-static void print_stack(struct printing *printing, size_t stack, const int64_t values[QUANTITIES]) {
+static void ledger_write_print_stack(struct printing *printing, size_t stack,
+                                     const int64_t values[QUANTITIES]) {
   FILE *out = printing->out;
   const struct location *location = &printing->location;
-  size_t count = read_stack(printing->ledger, stack, printing->locations);
+  size_t count = ledger_write_read_stack(printing->ledger, stack, printing->locations);
   fprintf(out, "%" PRId64 ": %" PRId64 " [%" PRId64 ": %" PRId64 "] @", values[QUANTITY_HELD_BLOCKS],
           values[QUANTITY_HELD_BYTES], values[QUANTITY_ALLOCATED_BLOCKS], values[QUANTITY_ALLOCATED_BYTES]);
   for (size_t i = 0; i < count; i++)
@@ -251,7 +254,7 @@ static void print_stack(struct printing *printing, size_t stack, const int64_t v
   fputc('\n', out);
   for (size_t i = 0; i < count && ftell(out) < TEXT_BYTES_MOST + TEXT_BYTES_MOST / 2; i++) {
     uint32_t number = printing->locations[i];
-    read_location(printing->ledger, number, &printing->location);
+    ledger_write_read_location(printing->ledger, number, &printing->location);
     for (size_t k = 0; k < location->line_count; k++)
       fprintf(out, "#\t0x%" PRIx64 "\t%s\t%s:%u\n", printing->addresses[number], location->lines[k].function,
               location->lines[k].file, location->lines[k].line);
@@ -265,7 +268,7 @@ static int most_held_first(const void *a, const void *b) {
   return (left->stack > right->stack) - (left->stack < right->stack);
 }
 
-static void print_stacks(struct printing *printing) {
+static void ledger_write_print_stacks(struct printing *printing) {
   const struct ledger *ledger = printing->ledger;
   struct held *order = printing->order;
   struct ledger_values rest = ledger->values[0];
@@ -278,11 +281,11 @@ static void print_stacks(struct printing *printing) {
     const struct ledger_values *of = &ledger->values[order[i].stack];
     bool fits = ftell(printing->out) < TEXT_BYTES_MOST;
     whole_values(of, values);
-    if (fits && any(values)) print_stack(printing, order[i].stack, values);
+    if (fits && any(values)) ledger_write_print_stack(printing, order[i].stack, values);
     for (int k = 0; k < QUANTITIES && !fits; k++) rest.of[k] += of->of[k];
   }
   whole_values(&rest, values);
-  if (any(values)) print_stack(printing, 0, values);
+  if (any(values)) ledger_write_print_stack(printing, 0, values);
 }
 
 /* ---- shared ---- */
@@ -296,8 +299,8 @@ wn_status ledger_write(FILE *out, const struct ledger *ledger, const struct ledg
   bool room = writing.location.room && writing.id_of && writing.locations && writing.ids;
   wn_status error = room ? pprof_open(&writing.pprof, out) : stacks_no_memory();
   if (!error) {
-    put_head(&writing, head);
-    put_mappings(&writing);
+    ledger_write_put_head(&writing, head);
+    ledger_write_put_mappings(&writing);
     put_stacks(&writing);
     error = pprof_close(&writing.pprof);
   }
@@ -325,7 +328,7 @@ wn_status ledger_write_text(FILE *out, const struct ledger *ledger) {
   fprintf(out, "heap profile: %" PRId64 ": %" PRId64 " [%" PRId64 ": %" PRId64 "] @ heapprofile\n",
           values[QUANTITY_HELD_BLOCKS], values[QUANTITY_HELD_BYTES], values[QUANTITY_ALLOCATED_BLOCKS],
           values[QUANTITY_ALLOCATED_BYTES]);
-  if (done) print_stacks(&printing);
+  if (done) ledger_write_print_stacks(&printing);
   free(printing.addresses);
   free(printing.order);
   free(printing.location.room);
@@ -341,7 +344,7 @@ wn_status ledger_write_symbols(FILE *out, const struct ledger *ledger, const uin
   for (uint32_t i = 0; i < ledger->locations->count && done; i++) {
     size_t place = array_place(addresses, count, known[i]);
     if (place == count || addresses[place] != known[i]) continue;
-    read_location(ledger, i, &location);
+    ledger_write_read_location(ledger, i, &location);
     if (location.line_count) fprintf(out, "0x%" PRIx64 " %s\n", known[i], location.lines[0].function);
   }
   free(location.room);

@@ -56,7 +56,7 @@ struct converting {
   char label[STACK_LABEL_MOST]; /* of the place that is a group */
 };
 
-static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memory for the trace"); }
+static wn_status memtrace_no_memory(void) { return error_set(WN_ENOMEM, "not enough memory for the trace"); }
 
 /* ---- codes ---- */
 
@@ -66,7 +66,7 @@ static uint64_t frames_of(const struct converting *to, uint32_t of) {
   return of % 2 ? shown->owned : shown->all;
 }
 
-static bool is_same_code(const struct converting *to, uint32_t of, uint32_t other) {
+static bool memtrace_is_same_code(const struct converting *to, uint32_t of, uint32_t other) {
   struct trace_node one = source_stack(to->samples->source, of / 2),
                     two = source_stack(to->samples->source, other / 2);
   return one.module == two.module && one.offset == two.offset && frames_of(to, of) == frames_of(to, other);
@@ -97,7 +97,8 @@ static bool make_address_codes(struct converting *to) {
   done = done && order_codes(to, keyed, count);
   for (uint32_t i = 0; done && i < count; i++) {
     uint32_t of = keyed[i].item;
-    if (!to->code_count || !is_same_code(to, to->of[to->code_count], of)) to->of[++to->code_count] = of;
+    if (!to->code_count || !memtrace_is_same_code(to, to->of[to->code_count], of))
+      to->of[++to->code_count] = of;
     to->code[of] = to->code_count;
   }
   if (done) to->code_count++; /* that of the empty stack */
@@ -117,37 +118,37 @@ static bool make_codes(struct converting *to) {
   return to->export->grouped ? make_group_codes(to) : make_address_codes(to);
 }
 
-static const char *text_of(const struct converting *to, uint32_t string) {
+static const char *memtrace_text_of(const struct converting *to, uint32_t string) {
   return strings_text(to->names->strings, string);
 }
 
 /* Columns count from 1 in a trace, and a range has a last one; in the file they count from 0, and a
  * range has an end. Code without a source file is named by its module. */
-static struct writer_place place_of(const struct converting *to, const struct frame *frame) {
-  const char *file = text_of(to, frame->file);
-  return (struct writer_place){.file = *file ? file : text_of(to, frame->module),
-                               .function = text_of(to, frame->function),
+static struct writer_place place_of_memtrace(const struct converting *to, const struct frame *frame) {
+  const char *file = memtrace_text_of(to, frame->file);
+  return (struct writer_place){.file = *file ? file : memtrace_text_of(to, frame->module),
+                               .function = memtrace_text_of(to, frame->function),
                                .line = frame->line,
                                .start = frame->first_column ? frame->first_column - 1 : 0,
                                .end = frame->last_column};
 }
 
-static struct writer_place place_of_group(struct converting *to, uint64_t code) {
+static struct writer_place memtrace_place_of_group(struct converting *to, uint64_t code) {
   export_stacks_label(&to->groups, (uint32_t)code - 1, to->label);
   return (struct writer_place){.file = "", .function = to->label};
 }
 
-static size_t places_of(void *context, uint64_t code, const struct writer_place **places) {
+static size_t memtrace_places_of(void *context, uint64_t code, const struct writer_place **places) {
   struct converting *to = context;
   *places = to->places;
-  if (to->export->grouped) return to->places[0] = place_of_group(to, code), 1;
+  if (to->export->grouped) return to->places[0] = memtrace_place_of_group(to, code), 1;
   if (!to->of[code])
     return to->places[0] = (struct writer_place){.file = "", .function = "(no callstack)"}, 1;
   struct frames frames = names_of(to->names, to->of[code] / 2);
   uint64_t shown = frames_of(to, to->of[code]);
   size_t count = 0;
   for (int i = SHOWN_MOST; i-- > 0;)
-    if (shown >> i & 1) to->places[count++] = place_of(to, &frames.frame[i]);
+    if (shown >> i & 1) to->places[count++] = place_of_memtrace(to, &frames.frame[i]);
   return count;
 }
 
@@ -194,7 +195,7 @@ static bool is_block(const struct converting *to, const struct row *row) {
 
 /* Sets `end` of all rows: when the block that a row begins ends, at the next call for the trace's
  * block, or with its life. */
-static bool find_ends(struct converting *to) {
+static bool memtrace_find_ends(struct converting *to) {
   const struct samples *samples = to->samples;
   size_t count;
   struct keyed *resized = samples_resized(samples, &count);
@@ -211,7 +212,7 @@ static bool find_ends(struct converting *to) {
 
 /* The steps of all blocks in the order of time; of equal times in that of `enum step`. NULL without
  * memory. */
-static struct keyed *order_steps(const struct converting *to, size_t *count) {
+static struct keyed *memtrace_order_steps(const struct converting *to, size_t *count) {
   const struct samples *samples = to->samples;
   struct keyed *steps = calloc(STEPS * samples->row_count + 1, sizeof *steps);
   *count = 0;
@@ -226,8 +227,8 @@ static struct keyed *order_steps(const struct converting *to, size_t *count) {
   return order_owned(steps, *count);
 }
 
-static struct writer_domain *domain_of(struct converting *to, uint32_t thread, uint64_t time_us,
-                                       uint8_t *number) {
+static struct writer_domain *memtrace_domain_of(struct converting *to, uint32_t thread, uint64_t time_us,
+                                                uint8_t *number) {
   unsigned i = 0, most = to->writer.version < 3 ? 1 : DOMAINS;
   while (i + 1 < most && to->threads[i] && to->threads[i] != thread) i++;
   if (!to->domains[i]) to->domains[i] = writer_domain_begin(&to->writer, i, time_us);
@@ -255,9 +256,9 @@ static enum writer_source source_of(const struct row *row) {
   return sources[row->area];
 }
 
-static bool write_birth(struct converting *to, size_t i, uint64_t time_us) {
+static bool memtrace_write_birth(struct converting *to, size_t i, uint64_t time_us) {
   const struct row *row = &to->samples->rows[i];
-  struct writer_domain *domain = domain_of(to, row->thread, time_us, &to->domain_of[i]);
+  struct writer_domain *domain = memtrace_domain_of(to, row->thread, time_us, &to->domain_of[i]);
   if (!domain) return false;
   size_t depth = codes_of(to, row);
   uint64_t word = (uint64_t)to->samples->word_bytes;
@@ -266,31 +267,31 @@ static bool write_birth(struct converting *to, size_t i, uint64_t time_us) {
   return true;
 }
 
-static bool write_step(struct converting *to, const struct keyed *step, uint64_t begin_us) {
+static bool memtrace_write_step(struct converting *to, const struct keyed *step, uint64_t begin_us) {
   uint64_t time_us = begin_us + step->key / 1000;
   size_t row = step->item / STEPS;
   struct writer_domain *domain = to->domains[to->domain_of[row]];
   switch ((enum step)(step->item % STEPS)) {
-  case BORN: return write_birth(to, row, time_us);
+  case BORN: return memtrace_write_birth(to, row, time_us);
   case PROMOTED: writer_promote(&to->writer, domain, time_us, to->block[row]); return true;
   default: writer_collect(&to->writer, domain, time_us, to->block[row]); return true;
   }
 }
 
-static void write_away(struct converting *to, size_t least) {
+static void memtrace_write_away(struct converting *to, size_t least) {
   struct writer_bytes *file = &to->writer.file;
   if (file->count < least) return;
   fwrite(file->bytes, 1, file->count, to->out);
   file->count = 0;
 }
 
-static bool write_steps(struct converting *to, uint64_t begin_us) {
+static bool memtrace_write_steps(struct converting *to, uint64_t begin_us) {
   size_t count;
-  struct keyed *steps = order_steps(to, &count);
+  struct keyed *steps = memtrace_order_steps(to, &count);
   bool done = steps;
   for (size_t i = 0; done && i < count && !ferror(to->out); i++) {
-    done = write_step(to, &steps[i], begin_us);
-    write_away(to, WRITTEN_AT_ONCE);
+    done = memtrace_write_step(to, &steps[i], begin_us);
+    memtrace_write_away(to, WRITTEN_AT_ONCE);
   }
   free(steps);
   return done;
@@ -304,7 +305,7 @@ static void text_copy(char *to, size_t size, const struct trace_text *text) {
   to[length] = 0;
 }
 
-static void begin_file(struct converting *to, unsigned version) {
+static void memtrace_begin_file(struct converting *to, unsigned version) {
   const struct trace_run *run = source_run(to->samples->source);
   char executable[4096], host[256], context[4096];
   text_copy(executable, sizeof executable, &run->command); /* up to its first NUL */
@@ -318,25 +319,25 @@ static void begin_file(struct converting *to, unsigned version) {
                                    .context = context,
                                    .pid = run->pid,
                                    .begin_us = run->wall_ns / 1000};
-  memtrace_writer_begin(&to->writer, version, &about, places_of, to);
+  memtrace_writer_begin(&to->writer, version, &about, memtrace_places_of, to);
 }
 
-static wn_status convert(FILE *out, const struct export *export, unsigned version) {
+static wn_status memtrace_convert(FILE *out, const struct export *export, unsigned version) {
   const struct samples *samples = export->report->samples;
   struct converting *to = calloc(1, sizeof *to);
-  if (!to) return no_memory();
+  if (!to) return memtrace_no_memory();
   *to = (struct converting){.out = out, .export = export, .samples = samples, .names = export->report->names};
   to->block = calloc(samples->row_count + 1, sizeof *to->block);
   to->end = calloc(samples->row_count + 1, sizeof *to->end);
   to->domain_of = calloc(samples->row_count + 1, sizeof *to->domain_of);
-  bool done = to->block && to->end && to->domain_of && make_codes(to) && find_ends(to);
+  bool done = to->block && to->end && to->domain_of && make_codes(to) && memtrace_find_ends(to);
   if (done) {
-    begin_file(to, version);
-    done = write_steps(to, source_run(samples->source)->wall_ns / 1000);
+    memtrace_begin_file(to, version);
+    done = memtrace_write_steps(to, source_run(samples->source)->wall_ns / 1000);
     for (unsigned i = 0; i < DOMAINS; i++)
       if (to->domains[i]) writer_domain_end(&to->writer, to->domains[i]);
     done = done && !to->writer.file.failed;
-    write_away(to, 0);
+    memtrace_write_away(to, 0);
     memtrace_writer_end(&to->writer);
   }
   free(to->block);
@@ -348,13 +349,13 @@ static wn_status convert(FILE *out, const struct export *export, unsigned versio
   free(to->stack);
   export_stacks_destroy(&to->groups);
   free(to);
-  return done ? WN_OK : no_memory();
+  return done ? WN_OK : memtrace_no_memory();
 }
 
 static wn_status write_version(FILE *out, const struct export *export, unsigned version) {
   bool whole =
       !export->where && !export->moment_given && !export->grouped && source_is_memtrace(export->path);
-  return whole ? memtrace_copy(out, export->path, version) : convert(out, export, version);
+  return whole ? memtrace_copy(out, export->path, version) : memtrace_convert(out, export, version);
 }
 
 /* ---- shared ---- */

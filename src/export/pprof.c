@@ -36,7 +36,7 @@ struct exporting {
   struct source *source;
 };
 
-static const char *text_of(const struct exporting *exporting, uint32_t string) {
+static const char *text_of_pprof(const struct exporting *exporting, uint32_t string) {
   return strings_text(exporting->names->strings, string);
 }
 
@@ -48,7 +48,7 @@ static void put_types(struct pprof *pprof) {
   pprof_put_type(pprof, "inuse_samples", "count");
 }
 
-static void put_run(const struct exporting *exporting) {
+static void pprof_put_run(const struct exporting *exporting) {
   struct pprof *pprof = exporting->pprof;
   const struct trace_run *run = source_run(exporting->source);
   Pprof__ValueType period_type = PPROF__VALUE_TYPE__INIT;
@@ -116,7 +116,7 @@ static void put_comments(const struct exporting *exporting) {
 /* ---- mappings ---- */
 
 /* Notes in the mapping of each module what is known about its code. */
-static void describe(const struct exporting *exporting, Pprof__Mapping *mappings) {
+static void pprof_describe(const struct exporting *exporting, Pprof__Mapping *mappings) {
   for (uint32_t node = 1; node <= source_stack_count(exporting->source); node++) {
     Pprof__Mapping *mapping = &mappings[source_stack(exporting->source, node).module];
     struct frames frames = names_of(exporting->names, node);
@@ -144,12 +144,12 @@ static void put_mapping(const struct exporting *exporting, uint32_t number, Ppro
 }
 
 /* Pprof takes the first mapping for the program. */
-static wn_status put_mappings(const struct exporting *exporting) {
+static wn_status pprof_put_mappings(const struct exporting *exporting) {
   uint32_t count = source_module_count(exporting->source), program = module_of_program(exporting->source);
   Pprof__Mapping *mappings = malloc(((size_t)count + 1) * sizeof *mappings);
   if (!mappings) return stacks_no_memory();
   for (uint32_t i = 0; i <= count; i++) pprof__mapping__init(&mappings[i]);
-  describe(exporting, mappings);
+  pprof_describe(exporting, mappings);
   if (program) put_mapping(exporting, program, &mappings[program]);
   for (uint32_t i = 1; i <= count; i++)
     if (i != program) put_mapping(exporting, i, &mappings[i]);
@@ -196,7 +196,7 @@ static void put_labels(const struct exporting *exporting, const struct export_st
     uint32_t label = stacks->frames[i];
     const struct label *of = &stacks->paths.labels[label];
     export_stacks_label(stacks, label, name);
-    by_label[label] = location_of_name(exporting, name, text_of(exporting, of->file), of->line);
+    by_label[label] = location_of_name(exporting, name, text_of_pprof(exporting, of->file), of->line);
   }
 }
 
@@ -257,8 +257,9 @@ static uint64_t location_of(const struct exporting *exporting, uint32_t node, ui
     Pprof__Line *of = line[location.n_line] = &lines[location.n_line];
     pprof__line__init(of);
     of->line = frame->line;
-    of->function_id = pprof_function(exporting->pprof, text_of(exporting, frame->function),
-                                     text_of(exporting, frame->linkage), text_of(exporting, frame->file));
+    of->function_id =
+        pprof_function(exporting->pprof, text_of_pprof(exporting, frame->function),
+                       text_of_pprof(exporting, frame->linkage), text_of_pprof(exporting, frame->file));
     location.n_line++;
   }
   location.mapping_id = at.module;
@@ -268,7 +269,8 @@ static uint64_t location_of(const struct exporting *exporting, uint32_t node, ui
 }
 
 /* Writes the stack that a node owns. */
-static void put_stack(const struct exporting *exporting, const struct addresses *addresses, uint32_t node) {
+static void pprof_put_stack(const struct exporting *exporting, const struct addresses *addresses,
+                            uint32_t node) {
   uint64_t *locations = addresses->locations, *known = addresses->location_of;
   const struct shown_frames *frames = addresses->frames;
   size_t count = shown_stack(exporting->report, &addresses->stacks, node, addresses->frames, SIZE_MAX);
@@ -294,7 +296,7 @@ static wn_status put_addresses(const struct exporting *exporting) {
         .grouping = BY_STACK, .own_of = addresses.stacks.owner_of, .stack_count = (uint32_t)(nodes - 1)};
     error = stack_values_sum(exporting->report, &owners, nodes, &addresses.values);
     for (uint32_t node = 0; !error && node < nodes; node++)
-      if (stack_values_any(&addresses.values[node])) put_stack(exporting, &addresses, node);
+      if (stack_values_any(&addresses.values[node])) pprof_put_stack(exporting, &addresses, node);
   } else {
     error = stacks_no_memory();
   }
@@ -318,9 +320,9 @@ wn_status export_pprof(FILE *out, const struct export *export) {
   wn_status error = pprof_open(&pprof, out);
   if (error) return error;
   put_types(&pprof);
-  put_run(&exporting);
+  pprof_put_run(&exporting);
   put_comments(&exporting);
-  error = put_mappings(&exporting);
+  error = pprof_put_mappings(&exporting);
   if (!error) error = export->grouped ? put_groups(&exporting) : put_addresses(&exporting);
   wn_status closed = pprof_close(&pprof);
   return error ? error : closed;

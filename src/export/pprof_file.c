@@ -9,7 +9,7 @@
 
 enum { WITH_GZIP_HEADER = 15 + 16, TEXT_MOST = 8192 };
 
-static void fail(struct pprof *pprof) {
+static void pprof_file_fail(struct pprof *pprof) {
   if (!pprof->error) pprof->error = stacks_no_memory();
 }
 
@@ -18,12 +18,12 @@ static void compress_input(struct pprof *pprof, int flush) {
   do {
     pprof->stream.next_out = pprof->compressed;
     pprof->stream.avail_out = sizeof pprof->compressed;
-    if (deflate(&pprof->stream, flush) == Z_STREAM_ERROR) fail(pprof);
+    if (deflate(&pprof->stream, flush) == Z_STREAM_ERROR) pprof_file_fail(pprof);
     fwrite(pprof->compressed, 1, sizeof pprof->compressed - pprof->stream.avail_out, pprof->out);
   } while (!pprof->stream.avail_out && !pprof->error);
 }
 
-static void append(ProtobufCBuffer *buffer, size_t length, const uint8_t *bytes) {
+static void pprof_file_append(ProtobufCBuffer *buffer, size_t length, const uint8_t *bytes) {
   struct pprof *pprof = (struct pprof *)buffer; /* whose first member it is */
   if (pprof->error) return;
   pprof->stream.next_in = (unsigned char *)bytes;
@@ -34,14 +34,14 @@ static void append(ProtobufCBuffer *buffer, size_t length, const uint8_t *bytes)
 /* ---- shared ---- */
 
 wn_status pprof_open(struct pprof *pprof, FILE *out) {
-  *pprof = (struct pprof){.buffer = {append}, .out = out};
+  *pprof = (struct pprof){.buffer = {pprof_file_append}, .out = out};
   pprof->texts = strings_create();
   pprof->functions = strings_create();
   pprof->locations = strings_create();
   int opened = deflateInit2(&pprof->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WITH_GZIP_HEADER, 8,
                             Z_DEFAULT_STRATEGY);
   if (pprof->texts && pprof->functions && pprof->locations && opened == Z_OK) return WN_OK;
-  fail(pprof);
+  pprof_file_fail(pprof);
   return pprof_close(pprof);
 }
 
@@ -115,7 +115,7 @@ void pprof_put_comment(struct pprof *pprof, const char *format, ...) {
 
 uint64_t pprof_number(struct pprof *pprof, struct strings *set, const char *description, bool *is_new) {
   uint32_t before = set->count, number = strings_intern(set, description);
-  if (!number) fail(pprof);
+  if (!number) pprof_file_fail(pprof);
   *is_new = number == before;
   return number;
 }

@@ -29,7 +29,8 @@ static void print_sums(struct json *json, const struct report *report, const str
 
 /* ---- rows ---- */
 
-static void print_stack(struct json *json, const char *name, const struct table *table, uint32_t node) {
+static void report_json_print_stack(struct json *json, const char *name, const struct table *table,
+                                    uint32_t node) {
   char function[ROW_NAME_MOST];
   json_begin(json, name, '[');
   for (; node; node = table->tree.nodes[node].parent) {
@@ -40,7 +41,7 @@ static void print_stack(struct json *json, const char *name, const struct table 
   json_end(json, ']');
 }
 
-static void print_life(struct json *json, const char *name, const struct life *life, bool ns) {
+static void report_json_print_life(struct json *json, const char *name, const struct life *life, bool ns) {
   json_begin(json, name, '{');
   print_bound(json, ns ? "median_ns" : "median", life->median, life->known);
   print_bound(json, ns ? "low_ns" : "low", life->low, life->low != NO_BOUND);
@@ -55,8 +56,8 @@ static void print_ages(struct json *json, const char *name, const double *ages) 
   json_end(json, ']');
 }
 
-static void print_cell(struct json *json, const struct table *table, const char *name,
-                       const struct cell *cell) {
+static void report_json_print_cell(struct json *json, const struct table *table, const char *name,
+                                   const struct cell *cell) {
   switch (cell->kind) {
   case CELL_TEXT: json_string(json, name, cell->text); return;
   case CELL_INTEGER: print_bound(json, name, cell->integer.value, cell->integer.known); return;
@@ -64,15 +65,15 @@ static void print_cell(struct json *json, const struct table *table, const char 
   case CELL_BLOCKS:
   case CELL_SHARE:
   case CELL_RATE: json_estimate(json, name, &cell->estimate); return;
-  case CELL_LIFE_NS: print_life(json, name, &cell->life, true); return;
-  case CELL_LIFE_WORDS: print_life(json, name, &cell->life, false); return;
+  case CELL_LIFE_NS: report_json_print_life(json, name, &cell->life, true); return;
+  case CELL_LIFE_WORDS: report_json_print_life(json, name, &cell->life, false); return;
   case CELL_AGES: print_ages(json, name, cell->ages); return;
-  case CELL_STACK: print_stack(json, name, table, cell->stack); return;
+  case CELL_STACK: report_json_print_stack(json, name, table, cell->stack); return;
   }
 }
 
-static wn_status print_sites(struct json *json, const struct report *report, enum measure measure,
-                             const struct report_json_options *options) {
+static wn_status report_json_print_sites(struct json *json, const struct report *report, enum measure measure,
+                                         const struct report_json_options *options) {
   struct table table;
   wn_status error = report_table(report, measure, options->grouping, json_details(report, measure), &table);
   if (error) return error;
@@ -112,7 +113,8 @@ static void print_node(struct json *json, const struct report *report, const str
   json_end(json, '}');
 }
 
-static wn_status print_tree(struct json *json, const struct report *report, enum grouping grouping) {
+static wn_status report_json_print_tree(struct json *json, const struct report *report,
+                                        enum grouping grouping) {
   struct table table;
   wn_status error =
       report_table(report, MEASURE_HELD, grouping == BY_STACK ? BY_FUNCTION : grouping, TABLE_SUMS, &table);
@@ -124,7 +126,7 @@ static wn_status print_tree(struct json *json, const struct report *report, enum
 
 /* ---- over time ---- */
 
-static void print_held(struct json *json, const struct report *report) {
+static void report_json_print_held(struct json *json, const struct report *report) {
   struct moment moments[HELD_POINTS];
   timeline_curve(report->samples, report_selects, (void *)report, moments, HELD_POINTS);
   json_begin(json, "held", '[');
@@ -163,7 +165,7 @@ void json_row(struct json *json, struct table *table, const struct group *group,
   json_begin(json, NULL, '{');
   for (int column = 0; column < COLUMNS; column++)
     if (row_read(&row, (enum row_column)column, &cell))
-      print_cell(json, table, row_column_name((enum row_column)column), &cell);
+      report_json_print_cell(json, table, row_column_name((enum row_column)column), &cell);
   json_end(json, '}');
 }
 
@@ -226,7 +228,7 @@ wn_status report_write_json(FILE *out, const struct report *report,
   if (!source_limits(report->samples->source)->totals) {
     json_integer(&json, "at_ns", report->asked.time_ns);
     json_verdict(&json, report, &verdict);
-    print_held(&json, report);
+    report_json_print_held(&json, report);
     print_memory(&json, report);
     json_groups(&json, report->samples);
     json_heap(&json, &facts);
@@ -235,8 +237,8 @@ wn_status report_write_json(FILE *out, const struct report *report,
   json_wrappers(&json, report->recording);
   for (int measure = 0; measure < MEASURES && !error; measure++)
     if (json_has_measure(report, (enum measure)measure))
-      error = print_sites(&json, report, (enum measure)measure, options);
-  if (!error) error = print_tree(&json, report, options->grouping);
+      error = report_json_print_sites(&json, report, (enum measure)measure, options);
+  if (!error) error = report_json_print_tree(&json, report, options->grouping);
   json_end(&json, '}');
   return error;
 }

@@ -16,20 +16,20 @@ static void print_exact(struct json *json, const char *name, double number) {
     json_number(json, name, number);
 }
 
-static void print_range(struct json *json, const char *name, const struct estimate *value) {
+static void report_json_facts_print_range(struct json *json, const char *name, const struct estimate *value) {
   json_begin(json, name, '{');
   json_number(json, "low", value->low);
   json_number(json, "high", value->high);
   json_end(json, '}');
 }
 
-static void print_fact(struct json *json, enum fact_name which, const struct fact *fact) {
+static void report_json_facts_print_fact(struct json *json, enum fact_name which, const struct fact *fact) {
   const char *name = fact_json_name(which);
   switch (fact->kind) {
   case FACT_ABSENT: return;
   case FACT_UNKNOWN: json_null(json, name); return;
   case FACT_ESTIMATE: json_estimate(json, name, &fact->value); return;
-  case FACT_RANGE: print_range(json, name, &fact->value); return;
+  case FACT_RANGE: report_json_facts_print_range(json, name, &fact->value); return;
   case FACT_EXACT:
     if (fact_unit(which) == UNIT_YES)
       json_bool(json, name, fact->value.estimate > 0);
@@ -39,9 +39,11 @@ static void print_fact(struct json *json, enum fact_name which, const struct fac
   }
 }
 
-static void print_group(struct json *json, const struct facts *facts, enum fact_group group) {
+static void report_json_facts_print_group(struct json *json, const struct facts *facts,
+                                          enum fact_group group) {
   for (int name = 0; name < FACTS; name++)
-    if (fact_group((enum fact_name)name) == group) print_fact(json, (enum fact_name)name, &facts->fact[name]);
+    if (fact_group((enum fact_name)name) == group)
+      report_json_facts_print_fact(json, (enum fact_name)name, &facts->fact[name]);
 }
 
 /* ---- the trace ---- */
@@ -90,7 +92,7 @@ static void print_collection(struct json *json, const struct trace_collection *c
 
 /* Prints all collections or, if there are too many, evenly spread ones with the first and the last.
  */
-static void print_collections(struct json *json, const struct heap_life *life) {
+static void report_json_facts_print_collections(struct json *json, const struct heap_life *life) {
   size_t count = life->collection_count, points = count < COLLECTION_POINTS ? count : COLLECTION_POINTS;
   json_begin(json, "collections", '[');
   for (size_t i = 0; i < points; i++)
@@ -102,7 +104,7 @@ static void print_pauses(struct json *json, const struct facts *facts) {
   static const char *const kinds[TRACE_PAUSES] = {"minor", "slice", "stop"};
   const struct trace_pause *longest = &facts->report->samples->life.longest;
   json_begin(json, fact_group_name(FACTS_PAUSES), '{');
-  print_group(json, facts, FACTS_PAUSES);
+  report_json_facts_print_group(json, facts, FACTS_PAUSES);
   if (longest->ns) json_string(json, "longest_kind", kinds[longest->kind]);
   json_end(json, '}');
 }
@@ -114,7 +116,7 @@ static void print_what_if(struct json *json, const struct facts *facts) {
     return;
   }
   json_begin(json, fact_group_name(FACTS_WHAT_IF), '{');
-  print_group(json, facts, FACTS_WHAT_IF);
+  report_json_facts_print_group(json, facts, FACTS_WHAT_IF);
   json_end(json, '}');
 }
 
@@ -185,7 +187,7 @@ void json_trace(struct json *json, const char *name, const struct samples *sampl
     json_string(json, "note", limits->note);
   }
   facts_of_trace(samples, &facts);
-  print_group(json, &facts, FACTS_TRACE);
+  report_json_facts_print_group(json, &facts, FACTS_TRACE);
   json_string(json, "lost_because", damage->records_lost ? trace_cause_word(damage->loss_cause) : "");
   json_bool(json, "partial", trace_is_partial(damage));
   json_bool(json, "complete", damage->complete && !trace_is_partial(damage));
@@ -199,7 +201,7 @@ void json_totals(struct json *json, const struct facts *facts) {
   const struct report *report = facts->report;
   json_begin(json, fact_group_name(FACTS_TOTALS), '{');
   json_bool(json, "headers_included", false);
-  print_group(json, facts, FACTS_TOTALS);
+  report_json_facts_print_group(json, facts, FACTS_TOTALS);
   if (facts_have(facts, FACT_TOTALS_peak_at_ns)) {
     json_begin(json, "peak_moments_ns", '[');
     for (int k = 0; k < PEAK_PARTS; k++) json_integer(json, NULL, report->peak.time_ns[k]);
@@ -212,17 +214,17 @@ void json_heap(struct json *json, const struct facts *facts) {
   const struct heap_life *life = &facts->report->samples->life;
   if (!heap_life_is_recorded(life)) return;
   json_begin(json, fact_group_name(FACTS_HEAP), '{');
-  print_group(json, facts, FACTS_HEAP);
-  print_group(json, facts, FACTS_SURVIVAL);
+  report_json_facts_print_group(json, facts, FACTS_HEAP);
+  report_json_facts_print_group(json, facts, FACTS_SURVIVAL);
   print_what_if(json, facts);
   print_pauses(json, facts);
-  print_collections(json, life);
+  report_json_facts_print_collections(json, life);
   json_end(json, '}');
 }
 
 void json_resident_facts(struct json *json, const struct facts *facts) {
   json_begin(json, fact_group_name(FACTS_RESIDENT), '{');
-  print_group(json, facts, FACTS_RESIDENT);
+  report_json_facts_print_group(json, facts, FACTS_RESIDENT);
   json_begin(json, fact_group_name(FACTS_PARTS), '[');
   for (int name = FACT_PARTS_blocks; name < FACT_PARTS_blocks + RESIDENT_PARTS; name++) {
     if (!facts_have(facts, (enum fact_name)name)) continue;

@@ -11,8 +11,8 @@ static void number_or_null(struct json *json, const char *name, double number, b
 }
 
 /* The callers that all paths of a group have in common, innermost first. */
-static void print_callers(struct json *json, const struct report *report, struct chains *chains,
-                          const struct group *group) {
+static void report_json_resident_print_callers(struct json *json, const struct report *report,
+                                               struct chains *chains, const struct group *group) {
   struct chain chain;
   char name[NAME_MOST];
   chains_follow(chains, group, &chain);
@@ -38,13 +38,13 @@ static void print_mapper(struct json *json, const struct report *report, const s
   number_or_null(json, "resident_bytes", group->self.bytes.total, resident->measured);
   json_number(json, "mapped_bytes", group->self.blocks.total);
   json_integer(json, kind == RESIDENT_STACKS ? "threads" : "mappings", group->self.bytes.samples);
-  print_callers(json, report, chains, group);
+  report_json_resident_print_callers(json, report, chains, group);
   json_end(json, '}');
 }
 
-static wn_status print_sites(struct json *json, const struct report *report, const struct resident *resident,
-                             enum resident_kind kind, const struct call_tree *tree,
-                             const struct sites *sites) {
+static wn_status report_json_resident_print_sites(struct json *json, const struct report *report,
+                                                  const struct resident *resident, enum resident_kind kind,
+                                                  const struct call_tree *tree, const struct sites *sites) {
   struct chains chains;
   wn_status error = chains_create(tree, &chains);
   if (error) return error;
@@ -65,7 +65,7 @@ static wn_status print_mappers(struct json *json, const struct report *report,
   if (error) return error;
   error = sites_choose(&tree, &(struct sites_options){.order = SITES_BY_SELF, .most = options->top}, &sites);
   if (!error) {
-    error = print_sites(json, report, resident, kind, &tree, &sites);
+    error = report_json_resident_print_sites(json, report, resident, kind, &tree, &sites);
     sites_destroy(&sites);
   }
   call_tree_destroy(&tree);

@@ -7,7 +7,7 @@
 #include "export/json.h"
 #include <winnow/version.h>
 
-static void write_frames(struct json *json, const struct export_stacks *stacks) {
+static void speedscope_write_frames(struct json *json, const struct export_stacks *stacks) {
   char name[STACK_LABEL_MOST];
   const struct strings *strings = stacks->report->names->strings;
   json_begin(json, "shared", '{');
@@ -27,7 +27,7 @@ static void write_frames(struct json *json, const struct export_stacks *stacks) 
 }
 
 /* Writes the frames of a stack by their places in the list. */
-static void write_stack(struct json *json, struct export_stacks *stacks, uint32_t node) {
+static void speedscope_write_stack(struct json *json, struct export_stacks *stacks, uint32_t node) {
   json_begin(json, NULL, '[');
   for (size_t at = export_stacks_path(stacks, node); at-- > 0;)
     json_integer(json, NULL, stacks->frame_of[stacks->paths.nodes[stacks->path[at]].label]);
@@ -46,7 +46,8 @@ static void write_profile(struct json *json, struct export_stacks *stacks, enum 
   json_integer(json, "endValue", total);
   json_begin(json, "samples", '[');
   for (size_t i = 0; i < count; i++)
-    if (stacks->values[stacks->order[i]].value[quantity]) write_stack(json, stacks, stacks->order[i]);
+    if (stacks->values[stacks->order[i]].value[quantity])
+      speedscope_write_stack(json, stacks, stacks->order[i]);
   json_end(json, ']');
   json_begin(json, "weights", '[');
   for (size_t i = 0; i < count; i++)
@@ -71,7 +72,7 @@ wn_status export_speedscope(FILE *out, const struct export *export) {
   export_command(export->report, command);
   json_string(&json, "name", command);
   json_integer(&json, "activeProfileIndex", export->quantity);
-  write_frames(&json, &stacks);
+  speedscope_write_frames(&json, &stacks);
   json_begin(&json, "profiles", '[');
   for (int quantity = 0; quantity < QUANTITIES; quantity++)
     write_profile(&json, &stacks, (enum quantity)quantity);

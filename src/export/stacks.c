@@ -13,7 +13,7 @@ struct remainder {
   size_t owner;
 };
 
-static int largest_first(const void *a, const void *b) {
+static int stacks_largest_first(const void *a, const void *b) {
   const struct remainder *left = a, *right = b;
   if (left->part != right->part) return left->part < right->part ? 1 : -1;
   return left->owner < right->owner ? -1 : left->owner > right->owner;
@@ -35,8 +35,8 @@ static bool round_all(struct stack_values *values, size_t owners) {
 
 /* ---- sums ---- */
 
-static void add_row(const struct report *report, enum measure measure, const struct row *row,
-                    struct stack_values *values) {
+static void stacks_add_row(const struct report *report, enum measure measure, const struct row *row,
+                           struct stack_values *values) {
   struct share share;
   if (!report_counts(report, measure, row, &share)) return;
   double weight = share_weight(&share, row);
@@ -113,8 +113,8 @@ wn_status stack_values_since(const struct report *report, const struct call_path
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
     uint32_t owner = stack_values_owner(paths, row);
-    if (row->begin_ns >= since_ns) add_row(report, MEASURE_ALLOCATED, row, &(*values)[owner]);
-    add_row(report, MEASURE_HELD, row, &(*values)[owner]);
+    if (row->begin_ns >= since_ns) stacks_add_row(report, MEASURE_ALLOCATED, row, &(*values)[owner]);
+    stacks_add_row(report, MEASURE_HELD, row, &(*values)[owner]);
   }
   return WN_OK;
 }
@@ -140,7 +140,7 @@ bool stack_values_round(const double *estimates, size_t count, uint64_t *values)
     sum += values[i];
   }
   uint64_t wanted = (uint64_t)llround(total), missing = wanted > sum ? wanted - sum : 0;
-  if (missing) qsort(remainders, count, sizeof *remainders, largest_first);
+  if (missing) qsort(remainders, count, sizeof *remainders, stacks_largest_first);
   for (size_t i = 0; i < missing && i < count; i++) values[remainders[i].owner]++;
   free(remainders);
   return true;

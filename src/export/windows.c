@@ -6,12 +6,12 @@
 #include "base/error.h"
 #include <stdlib.h>
 
-static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memory for the windows"); }
+static wn_status windows_no_memory(void) { return error_set(WN_ENOMEM, "not enough memory for the windows"); }
 
 /* ---- sums ---- */
 
 /* The sums of a row's stack; NULL without memory. */
-static struct sums *sums_of(struct windows *windows, enum window_kind kind, const struct row *row) {
+static struct sums *windows_sums_of(struct windows *windows, enum window_kind kind, const struct row *row) {
   uint32_t owner = row->stack < windows->owners ? windows->owner_of[row->stack] : 0,
            *number = &windows->sum_of[kind][owner];
   if (!*number) {
@@ -28,14 +28,14 @@ static void forget_sums(struct windows *windows) {
   windows->count = 0;
 }
 
-static bool counts(const struct windows *windows, const struct row *row) {
+static bool windows_counts(const struct windows *windows, const struct row *row) {
   return row->probability > 0 && report_selects(row, (void *)(uintptr_t)windows->report);
 }
 
 /* What happened at a step. False without memory. */
-static bool add_event(struct windows *windows, const struct row *row, bool ends) {
-  if ((ends ? !row->last : !row->call) || !counts(windows, row)) return true;
-  struct sums *sums = sums_of(windows, ends ? WINDOW_DIED : WINDOW_BORN, row);
+static bool windows_add_event(struct windows *windows, const struct row *row, bool ends) {
+  if ((ends ? !row->last : !row->call) || !windows_counts(windows, row)) return true;
+  struct sums *sums = windows_sums_of(windows, ends ? WINDOW_DIED : WINDOW_BORN, row);
   if (!sums) return false;
   if (ends)
     timeline_add_live(sums, row);
@@ -47,8 +47,8 @@ static bool add_event(struct windows *windows, const struct row *row, bool ends)
 static bool add_held(struct windows *windows) {
   for (size_t i = 0; i < windows->live_count; i++) {
     const struct row *row = &windows->report->samples->rows[windows->live[i]];
-    if (!counts(windows, row)) continue;
-    struct sums *sums = sums_of(windows, WINDOW_HELD, row);
+    if (!windows_counts(windows, row)) continue;
+    struct sums *sums = windows_sums_of(windows, WINDOW_HELD, row);
     if (!sums) return false;
     timeline_add_live(sums, row);
   }
@@ -64,7 +64,7 @@ static void begin_row(struct windows *windows, uint32_t number) {
   windows->place[number] = (uint32_t)windows->live_count;
 }
 
-static void end_row(struct windows *windows, uint32_t number) {
+static void windows_end_row(struct windows *windows, uint32_t number) {
   uint32_t place = windows->place[number], moved;
   if (!place) return;
   moved = windows->live[--windows->live_count];
@@ -74,7 +74,7 @@ static void end_row(struct windows *windows, uint32_t number) {
 }
 
 /* False without memory, which only sums need. */
-static bool sweep(struct windows *windows, uint64_t until_ns, bool sum) {
+static bool windows_sweep(struct windows *windows, uint64_t until_ns, bool sum) {
   const struct samples *samples = windows->report->samples;
   for (; windows->step < samples->step_count; windows->step++) {
     step_of_row step = samples->steps[windows->step];
@@ -82,10 +82,10 @@ static bool sweep(struct windows *windows, uint64_t until_ns, bool sum) {
     bool ends = step & 1;
     if ((ends ? row->end_ns : row->begin_ns) >= until_ns) return true;
     if (ends)
-      end_row(windows, step >> 1);
+      windows_end_row(windows, step >> 1);
     else
       begin_row(windows, step >> 1);
-    if (sum && !add_event(windows, row, ends)) return false;
+    if (sum && !windows_add_event(windows, row, ends)) return false;
   }
   return true;
 }
@@ -103,7 +103,7 @@ wn_status windows_create(struct windows *windows, const struct report *report, c
     done = (windows->sum_of[kind] = calloc(owners, sizeof **windows->sum_of)) && done;
   if (done) return WN_OK;
   windows_destroy(windows);
-  return no_memory();
+  return windows_no_memory();
 }
 
 void windows_destroy(struct windows *windows) {
@@ -114,10 +114,10 @@ void windows_destroy(struct windows *windows) {
   *windows = (struct windows){.report = NULL};
 }
 
-void windows_skip(struct windows *windows, uint64_t until_ns) { sweep(windows, until_ns, false); }
+void windows_skip(struct windows *windows, uint64_t until_ns) { windows_sweep(windows, until_ns, false); }
 
 wn_status windows_sum(struct windows *windows, uint64_t until_ns) {
   forget_sums(windows);
-  return sweep(windows, until_ns, true) && add_held(windows) ? WN_OK : no_memory();
+  return windows_sweep(windows, until_ns, true) && add_held(windows) ? WN_OK : windows_no_memory();
 }
 /* SPDX-License-Identifier: MIT */

@@ -54,7 +54,7 @@ struct code_tables {
 
 /* ---- the index ---- */
 
-static uint32_t *bucket_of(struct code_tables *tables, uintptr_t page) {
+static uint32_t *code_map_bucket_of(struct code_tables *tables, uintptr_t page) {
   return &tables->bucket[hash_mix(page) % BUCKETS];
 }
 
@@ -64,7 +64,7 @@ static void free_code(struct code_tables *tables, uint32_t number) {
 }
 
 /* Takes the link at `*at` out of its chain. */
-static void take_out(struct code_tables *tables, uint32_t *at) {
+static void code_map_take_out(struct code_tables *tables, uint32_t *at) {
   struct link *link = &tables->link[*at];
   uint32_t number = *at;
   *at = link->next;
@@ -79,7 +79,7 @@ static bool take_covered(struct code_tables *tables, uint32_t *at, const struct 
     const struct code *code = &tables->code[tables->link[*at].code];
     if (passed == CHAIN_MOST) return false;
     if (by->begin <= code->begin && code->end <= by->end)
-      take_out(tables, at);
+      code_map_take_out(tables, at);
     else
       at = &tables->link[*at].next;
   }
@@ -87,7 +87,7 @@ static bool take_covered(struct code_tables *tables, uint32_t *at, const struct 
 }
 
 /* A number that is free, or 0. */
-static uint32_t take_number(uint32_t *unused, uint32_t next, uint32_t *used, uint32_t most) {
+static uint32_t code_map_take_number(uint32_t *unused, uint32_t next, uint32_t *used, uint32_t most) {
   uint32_t number = *unused;
   if (number) return *unused = next, number;
   return *used + 1 < most ? ++*used : 0;
@@ -95,7 +95,7 @@ static uint32_t take_number(uint32_t *unused, uint32_t next, uint32_t *used, uin
 
 static bool add_link(struct code_tables *tables, uint32_t *bucket, uint32_t code) {
   uint32_t number =
-      take_number(&tables->free_link, tables->link[tables->free_link].next, &tables->links, LINKS);
+      code_map_take_number(&tables->free_link, tables->link[tables->free_link].next, &tables->links, LINKS);
   if (!number) return false;
   tables->link[number] = (struct link){code, *bucket};
   *bucket = number;
@@ -105,16 +105,16 @@ static bool add_link(struct code_tables *tables, uint32_t *bucket, uint32_t code
 
 /* False: there is no room. What the runtime puts at known addresses later could not be told then,
  * so nothing is named any more. */
-static bool add_code(struct code_tables *tables, const struct code *code) {
+static bool code_map_add_code(struct code_tables *tables, const struct code *code) {
   uintptr_t page = code->begin >> PAGE_BITS, last = (code->end - 1) >> PAGE_BITS;
   if (code->end <= code->begin || code->end >> 63) return true;
   if (last - page >= PAGES_MOST) last = page + PAGES_MOST - 1;
   uint32_t number =
-      take_number(&tables->free_code, tables->code[tables->free_code].place, &tables->codes, CODES);
+      code_map_take_number(&tables->free_code, tables->code[tables->free_code].place, &tables->codes, CODES);
   if (!number) return false;
   tables->code[number] = *code;
   for (; page <= last; page++) {
-    uint32_t *bucket = bucket_of(tables, page);
+    uint32_t *bucket = code_map_bucket_of(tables, page);
     if (*bucket && tables->link[*bucket].code == number) continue; /* two of its pages have one bucket */
     if (!take_covered(tables, bucket, code) || !add_link(tables, bucket, number)) return false;
   }
@@ -122,8 +122,8 @@ static bool add_code(struct code_tables *tables, const struct code *code) {
 }
 
 /* The function at an address; NULL: none is known. */
-static struct code *find(struct code_tables *tables, uintptr_t address) {
-  for (uint32_t at = *bucket_of(tables, address >> PAGE_BITS); at; at = tables->link[at].next) {
+static struct code *code_map_find(struct code_tables *tables, uintptr_t address) {
+  for (uint32_t at = *code_map_bucket_of(tables, address >> PAGE_BITS); at; at = tables->link[at].next) {
     struct code *code = &tables->code[tables->link[at].code];
     if (code->begin <= address && address < code->end) return code;
   }
@@ -131,7 +131,7 @@ static struct code *find(struct code_tables *tables, uintptr_t address) {
 }
 
 /* Forgets all functions; the files will be read anew. */
-static void forget(struct code_map *map) {
+static void code_map_forget(struct code_map *map) {
   struct code_tables *tables = map->tables;
   memset(tables->bucket, 0, sizeof tables->bucket);
   tables->codes = tables->links = tables->free_code = tables->free_link = 0;
@@ -139,7 +139,7 @@ static void forget(struct code_map *map) {
   for (uint32_t at = 0; at < map->noted_count; at++) map->noted[at].begin = 0;
 }
 
-static void give_up(struct code_map *map) {
+static void code_map_give_up(struct code_map *map) {
   map->is_full = true;
   metadata_unmap(map->tables, sizeof *map->tables);
   map->tables = NULL;
@@ -148,13 +148,13 @@ static void give_up(struct code_map *map) {
 
 /* ---- names ---- */
 
-static int open_file(const struct code_file *file) {
+static int code_map_open_file(const struct code_file *file) {
   const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   return file->path[0] ? (int)syscall(SYS_openat, AT_FDCWD, file->path, flags) : -1;
 }
 
 /* What a function is called, in `text`; NULL: its line is not there any more. */
-static char *name_in(char *text, const struct code *code) {
+static char *code_map_name_in(char *text, const struct code *code) {
   char *rest;
   if (code->told_at & 1) return text;
   if (strtoull(text, &rest, 16) != code->begin) return NULL;
@@ -164,25 +164,25 @@ static char *name_in(char *text, const struct code *code) {
 }
 
 /* The name ends at a line's end, or at a zero byte. It stands in the window. NULL: it cannot be read. */
-static char *read_name(const struct code_map *map, const struct code *code) {
+static char *code_map_read_name(const struct code_map *map, const struct code *code) {
   char *text = map->tables->window;
   const struct code_file *file = &map->file[code->told_at & 1];
   uint64_t at = (code->told_at >> 1) + (code->told_at & 1 ? DUMP_NAME_AT : 0);
   struct stat state;
-  int descriptor = open_file(file);
+  int descriptor = code_map_open_file(file);
   if (descriptor < 0) return NULL;
   bool same = !fstat(descriptor, &state) && state.st_ino == file->inode;
   size_t length = same ? os_read_at(descriptor, text, TEXT_MOST, at) : 0;
   syscall(SYS_close, descriptor);
   text[length] = 0;
   text[strcspn(text, "\n")] = 0;
-  char *name = name_in(text, code);
+  char *name = code_map_name_in(text, code);
   return name && *name ? name : NULL;
 }
 
-static wn_place place_of(struct code_map *map, struct code *code) {
+static wn_place code_map_place_of(struct code_map *map, struct code *code) {
   if (code->place || lock_must_not_wait(LOCK_RANK_PLACES)) return code->place;
-  char *name = read_name(map, code);
+  char *name = code_map_read_name(map, code);
   struct callstack_place place = name ? code_name_place(name) : (struct callstack_place){.line = 0};
   wn_place entered = name ? callstacks_place(map->callstacks, &place) : 0;
   code->place = entered ? entered : NO_PLACE;
@@ -218,7 +218,7 @@ static void name_noted_by(struct code_map *map, struct code_noted *noted, const 
 }
 
 /* `code`: a function that is known, but whose name cannot be read now; or NULL. */
-static void note(struct code_map *map, uintptr_t address, const struct code *code) {
+static void code_map_note(struct code_map *map, uintptr_t address, const struct code *code) {
   uint32_t at = noted_from(map, address), count = map->noted_count;
   if (count == CODE_NOTED || (at < count && map->noted[at].address == address)) return;
   memmove(&map->noted[at + 1], &map->noted[at], (count - at) * sizeof *map->noted);
@@ -244,7 +244,7 @@ static void tell_late_names(struct code_map *map) {
   for (uint32_t at = 0; at < map->noted_count; at++) {
     const struct code_noted *noted = &map->noted[at];
     struct code code = {.begin = noted->begin, .told_at = noted->told_at};
-    char *name = code.begin ? read_name(map, &code) : NULL;
+    char *name = code.begin ? code_map_read_name(map, &code) : NULL;
     if (name) {
       struct callstack_place place = code_name_place(name);
       map->tell(noted->address, &place);
@@ -258,9 +258,9 @@ static void tell_late_names(struct code_map *map) {
 
 /* ---- files ---- */
 
-static bool enter(struct code_map *map, const struct code *code) {
+static bool code_map_enter(struct code_map *map, const struct code *code) {
   name_noted(map, code);
-  return add_code(map->tables, code);
+  return code_map_add_code(map->tables, code);
 }
 
 /* "BEGIN SIZE name". False: there is no room. */
@@ -268,7 +268,7 @@ static bool enter_line(struct code_map *map, const char *line, uint64_t at) {
   char *rest, *name;
   uint64_t begin = strtoull(line, &rest, 16), size = *rest == ' ' ? strtoull(rest, &name, 16) : 0;
   if (!begin || !size || *name != ' ' || !name[1] || begin + size < begin) return true;
-  return enter(map, &(struct code){.begin = begin, .end = begin + size, .told_at = 2 * at});
+  return code_map_enter(map, &(struct code){.begin = begin, .end = begin + size, .told_at = 2 * at});
 }
 
 /* Enters the whole lines from file->read on. */
@@ -310,19 +310,19 @@ enum { DUMP_MAGIC = 0x4a695444, DUMP_LOAD = 0, DUMP_MOVE = 1, DUMP_RECORD_LEAST 
 
 static bool enter_record(struct code_map *map, const struct dump_record *record, uint64_t at) {
   if (record->kind == DUMP_LOAD && record->bytes > DUMP_NAME_AT)
-    return enter(map, &(struct code){.begin = record->begin,
-                                     .end = record->begin + record->load.size,
-                                     .made_ns = record->time_ns,
-                                     .told_at = 2 * at + CODE_DUMP});
+    return code_map_enter(map, &(struct code){.begin = record->begin,
+                                              .end = record->begin + record->load.size,
+                                              .made_ns = record->time_ns,
+                                              .told_at = 2 * at + CODE_DUMP});
   bool moves = record->kind == DUMP_MOVE && record->bytes >= sizeof *record;
-  const struct code *moved = moves ? find(map->tables, record->begin) : NULL;
+  const struct code *moved = moves ? code_map_find(map->tables, record->begin) : NULL;
   if (!moved) return true;
   struct code code = *moved;
   code.begin = record->move.to;
   code.end = record->move.to + record->move.size;
   code.made_ns = record->time_ns;
   code.links = 0;
-  return enter(map, &code);
+  return code_map_enter(map, &code);
 }
 
 /* Enters the whole records from file->read on. */
@@ -346,7 +346,7 @@ static bool read_dump(struct code_map *map, struct code_file *file, int descript
 }
 
 /* Whether what was read of the file is still there. */
-static bool goes_on(const struct code_file *file, int descriptor, const struct stat *state) {
+static bool code_map_goes_on(const struct code_file *file, int descriptor, const struct stat *state) {
   unsigned char last[sizeof file->last];
   size_t length = file->read < sizeof last ? (size_t)file->read : sizeof last;
   return state->st_ino == file->inode && (uint64_t)state->st_size >= file->read &&
@@ -364,15 +364,15 @@ static bool is_believed(const struct code_map *map, const struct stat *state) {
 }
 
 /* Enters what a file has got. */
-static void read_file(struct code_map *map, struct code_file *file) {
+static void code_map_read_file(struct code_map *map, struct code_file *file) {
   struct stat state;
-  int descriptor = open_file(file);
+  int descriptor = code_map_open_file(file);
   if (descriptor < 0) return;
   bool wanted = !fstat(descriptor, &state) && is_believed(map, &state);
   if (wanted && !map->tables) map->tables = metadata_map(sizeof *map->tables);
   bool room = true;
   if (wanted && map->tables) {
-    if (file->read && !goes_on(file, descriptor, &state)) forget(map);
+    if (file->read && !code_map_goes_on(file, descriptor, &state)) code_map_forget(map);
     file->inode = state.st_ino;
     file->touched_ns = touched(&state);
     room = file == &map->file[CODE_MAP] ? read_map(map, file, descriptor)
@@ -381,7 +381,7 @@ static void read_file(struct code_map *map, struct code_file *file) {
     os_read_at(descriptor, file->last, length, file->read - length);
   }
   syscall(SYS_close, descriptor);
-  if (!room) give_up(map);
+  if (!room) code_map_give_up(map);
 }
 
 /* Whether a file has changed since it was read. */
@@ -394,22 +394,26 @@ static bool has_changed(const struct code_file *file) {
 
 static _Thread_local char own; /* whose address is the thread's mark in `busy` */
 
-static bool take(struct code_map *map) {
+static bool code_map_take(struct code_map *map) {
   uintptr_t free = 0;
   return code_map_begun(map) &&
          atomic_compare_exchange_strong_explicit(&map->busy, &free, (uintptr_t)&own, memory_order_acquire,
                                                  memory_order_relaxed);
 }
 
-static void give(struct code_map *map) { atomic_store_explicit(&map->busy, 0, memory_order_release); }
+static void code_map_give(struct code_map *map) {
+  atomic_store_explicit(&map->busy, 0, memory_order_release);
+}
 
-static wn_place place(const struct callstack_code *code, uintptr_t address) {
+static wn_place code_map_place(const struct callstack_code *code, uintptr_t address) {
   struct code_map *map = (struct code_map *)(uintptr_t)code;
-  if (!take(map)) return 0;
-  struct code *at = map->tables ? find(map->tables, address - 1) : NULL;
-  wn_place found = map->is_full ? place_of_all(map) : at && at->place != NO_PLACE ? place_of(map, at) : 0;
-  if (!found) note(map, address, at);
-  give(map);
+  if (!code_map_take(map)) return 0;
+  struct code *at = map->tables ? code_map_find(map->tables, address - 1) : NULL;
+  wn_place found = map->is_full                  ? place_of_all(map)
+                   : at && at->place != NO_PLACE ? code_map_place_of(map, at)
+                                                 : 0;
+  if (!found) code_map_note(map, address, at);
+  code_map_give(map);
   return found;
 }
 
@@ -417,7 +421,7 @@ static wn_place place(const struct callstack_code *code, uintptr_t address) {
 
 void code_map_begin(struct code_map *map, struct callstacks *callstacks,
                     void (*tell)(uintptr_t address, const struct callstack_place *place)) {
-  map->code.place = place;
+  map->code.place = code_map_place;
   map->tell = tell;
   map->begin_ns = os_wall_ns();
   map->pid = getpid();
@@ -434,20 +438,20 @@ void code_map_mapped(struct code_map *map, int descriptor) {
   if (length < 0 || (size_t)length >= sizeof path - 1) return;
   path[length] = 0;
   snprintf(name, sizeof name, "jit-%d.dump", map->pid);
-  if (strcmp(path_name(path), name) || !take(map)) return;
+  if (strcmp(path_name(path), name) || !code_map_take(map)) return;
   memcpy(map->file[CODE_DUMP].path, path, sizeof path);
-  give(map);
+  code_map_give(map);
 }
 
 void code_map_refresh(struct code_map *map, bool now) {
   uint64_t time = os_monotonic_ns(), due = atomic_load_explicit(&map->due_ns, memory_order_relaxed);
-  if ((!now && time < due) || !take(map)) return;
-  if (map->is_copy) return give(map);
+  if ((!now && time < due) || !code_map_take(map)) return;
+  if (map->is_copy) return code_map_give(map);
   atomic_store_explicit(&map->due_ns, time + look_each_ns, memory_order_relaxed);
   for (int i = 0; i < CODE_FILES; i++)
-    if (has_changed(&map->file[i])) read_file(map, &map->file[i]);
+    if (has_changed(&map->file[i])) code_map_read_file(map, &map->file[i]);
   tell_late_names(map);
-  give(map);
+  code_map_give(map);
 }
 
 void code_map_fork_child(struct code_map *map) {
@@ -455,6 +459,6 @@ void code_map_fork_child(struct code_map *map) {
   uintptr_t busy = atomic_load_explicit(&map->busy, memory_order_relaxed);
   if (!busy || busy == (uintptr_t)&own) return; /* a handler that interrupted the tables' user forked */
   map->tables = NULL;
-  give(map);
+  code_map_give(map);
 }
 /* SPDX-License-Identifier: MIT */

@@ -18,7 +18,7 @@ static bool cut_number(char *text, uint32_t *number) {
 }
 
 /* Where the file begins in "NAME FILE": both may have blanks. */
-static char *find_file(char *text) {
+static char *code_name_find_file(char *text) {
   static const char *const beginnings[] = {" node:", " file:", " /", " http:", " https:", " evalmachine."};
   char *file = NULL;
   for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
@@ -34,7 +34,7 @@ static struct callstack_place place_of_script(char *text) {
   uint32_t column;
   if (*text && strchr("~*^+", *text)) place.function = ++text;
   if (!cut_number(text, &column) || !cut_number(text, &place.line)) return place;
-  char *file = find_file(text);
+  char *file = code_name_find_file(text);
   if (!file) return (struct callstack_place){.function = text};
   *file++ = 0;
   place.file = begins(file, "file://") ? file + 7 : file;

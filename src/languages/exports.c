@@ -9,7 +9,7 @@ static uintptr_t pointer_of(const ElfW(Dyn) * entry, uintptr_t bias) {
   return entry->d_un.d_ptr < bias ? entry->d_un.d_ptr + bias : entry->d_un.d_ptr;
 }
 
-static uint32_t hash_of(const char *name) {
+static uint32_t exports_hash_of(const char *name) {
   uint32_t hash = 5381;
   for (; *name; name++) hash = hash * 33 + (unsigned char)*name;
   return hash;
@@ -48,7 +48,7 @@ void *exports_find(const struct exports *exports, const char *name, size_t *byte
   const uint32_t buckets = exports->hash[0], first = exports->hash[1], blooms = exports->hash[2];
   const uint32_t *bucket = exports->hash + 4 + blooms * (sizeof(uintptr_t) / sizeof *exports->hash),
                  *chain = bucket + buckets;
-  uint32_t hash = hash_of(name), at = bucket[hash % buckets];
+  uint32_t hash = exports_hash_of(name), at = bucket[hash % buckets];
   if (at < first) return NULL;
   for (;; at++) {
     const ElfW(Sym) *symbol = (const ElfW(Sym) *)exports->symbols + at;

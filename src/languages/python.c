@@ -12,7 +12,7 @@
 
 /* ---- objects ---- */
 
-static uintptr_t word_at(uintptr_t object, size_t offset) {
+static uintptr_t python_word_at(uintptr_t object, size_t offset) {
   uintptr_t word;
   memcpy(&word, (const void *)(object + offset), sizeof word);
   return word;
@@ -20,21 +20,24 @@ static uintptr_t word_at(uintptr_t object, size_t offset) {
 
 /* ENDING. A pointer to another object; 0: there is none that may be used. */
 static uintptr_t pointer_at(const struct python *python, uintptr_t object, size_t offset) {
-  uintptr_t pointer = word_at(object, offset);
+  uintptr_t pointer = python_word_at(object, offset);
   return python->is_ending() ? 0 : pointer;
 }
 
-static int32_t int_at(uintptr_t object, size_t offset) {
+static int32_t python_int_at(uintptr_t object, size_t offset) {
   int32_t number;
   memcpy(&number, (const void *)(object + offset), sizeof number);
   return number;
 }
 
-static bool is_of(uintptr_t object, uintptr_t type) { return object && word_at(object, PYTHON_TYPE) == type; }
+static bool python_is_of(uintptr_t object, uintptr_t type) {
+  return object && python_word_at(object, PYTHON_TYPE) == type;
+}
 
 /* NULL if it cannot be read. */
-static const char *text_of(const struct python *python, uintptr_t text, char *buffer) {
-  return is_of(text, python->str_type) ? python_text(&python->layout, (const void *)text, buffer) : NULL;
+static const char *python_text_of(const struct python *python, uintptr_t text, char *buffer) {
+  return python_is_of(text, python->str_type) ? python_text(&python->layout, (const void *)text, buffer)
+                                              : NULL;
 }
 
 /* ---- calls ---- */
@@ -44,11 +47,13 @@ static int64_t position_of(const struct python_layout *layout, uintptr_t frame, 
   enum { UNIT = 2 };
   int64_t index;
   switch (layout->lines) {
-  case PYTHON_LNOTAB: return int_at(frame, layout->position);
-  case PYTHON_LINETABLE: index = int_at(frame, layout->position); return index < 0 ? index : index * UNIT;
+  case PYTHON_LNOTAB: return python_int_at(frame, layout->position);
+  case PYTHON_LINETABLE:
+    index = python_int_at(frame, layout->position);
+    return index < 0 ? index : index * UNIT;
   case PYTHON_LOCATIONS: break;
   }
-  return (int64_t)(word_at(frame, layout->position) - (code + layout->instructions));
+  return (int64_t)(python_word_at(frame, layout->position) - (code + layout->instructions));
 }
 
 /* What the place of a call follows from. */
@@ -62,18 +67,19 @@ struct call_source {
 static bool read_source(const struct python *python, uintptr_t frame, uintptr_t code,
                         struct call_source *out) {
   const struct python_layout *layout = &python->layout;
-  *out = (struct call_source){.function = word_at(code, layout->qualified ? layout->qualified : layout->name),
-                              .file = word_at(code, layout->file),
-                              .table = word_at(code, layout->line_table),
-                              .first = int_at(code, layout->first_line),
+  *out = (struct call_source){.function =
+                                  python_word_at(code, layout->qualified ? layout->qualified : layout->name),
+                              .file = python_word_at(code, layout->file),
+                              .table = python_word_at(code, layout->line_table),
+                              .first = python_int_at(code, layout->first_line),
                               .position = position_of(layout, frame, code)};
   return !python->is_ending();
 }
 
-static uint32_t line_of(const struct python *python, const struct call_source *from) {
-  bool has = is_of(from->table, python->bytes_type);
+static uint32_t python_line_of(const struct python *python, const struct call_source *from) {
+  bool has = python_is_of(from->table, python->bytes_type);
   return python_line(python->layout.lines, (const uint8_t *)(from->table + PYTHON_BYTES),
-                     has ? word_at(from->table, PYTHON_SIZE) : 0, from->first, from->position);
+                     has ? python_word_at(from->table, PYTHON_SIZE) : 0, from->first, from->position);
 }
 
 /* Enters a place whose texts may have to be converted; apart, since it takes a kilobyte of the
@@ -81,44 +87,44 @@ static uint32_t line_of(const struct python *python, const struct call_source *f
 static __attribute__((noinline)) wn_place place_converted(const struct python *python,
                                                           const struct call_source *from) {
   char function[PYTHON_TEXT_BYTES], file[PYTHON_TEXT_BYTES];
-  struct callstack_place place = {.function = text_of(python, from->function, function),
-                                  .file = text_of(python, from->file, file),
-                                  .line = line_of(python, from)};
+  struct callstack_place place = {.function = python_text_of(python, from->function, function),
+                                  .file = python_text_of(python, from->file, file),
+                                  .line = python_line_of(python, from)};
   return place.function && place.file ? callstacks_place(python->callstacks, &place) : 0;
 }
 
 /* Since 3.12 the interpreter runs code of its own between a call of a class and that of `__init__`. In
  * 3.14 this has a name, which is its file too, but no lines. */
 static bool is_interpreters(const struct python *python, const struct call_source *from, uintptr_t code) {
-  return word_at(code, python->layout.name) == from->file && !line_of(python, from);
+  return python_word_at(code, python->layout.name) == from->file && !python_line_of(python, from);
 }
 
 /* The texts are those of the objects, of as many bytes as these have characters. */
-static uint64_t key_of(const struct python *python, const struct call_source *from,
-                       const struct callstack_place *place) {
+static uint64_t python_key_of(const struct python *python, const struct call_source *from,
+                              const struct callstack_place *place) {
   uint64_t key = hash_fold((uint64_t)from->position, (uint64_t)from->first);
-  key = hash_long(key, place->function, word_at(from->function, PYTHON_SIZE));
-  key = hash_long(key, place->file, word_at(from->file, PYTHON_SIZE));
-  if (!is_of(from->table, python->bytes_type)) return hash_mix(key);
-  return hash_long(key, (const void *)(from->table + PYTHON_BYTES), word_at(from->table, PYTHON_SIZE));
+  key = hash_long(key, place->function, python_word_at(from->function, PYTHON_SIZE));
+  key = hash_long(key, place->file, python_word_at(from->file, PYTHON_SIZE));
+  if (!python_is_of(from->table, python->bytes_type)) return hash_mix(key);
+  return hash_long(key, (const void *)(from->table + PYTHON_BYTES), python_word_at(from->table, PYTHON_SIZE));
 }
 
-static wn_place place_of(const struct python *python, uintptr_t frame, uintptr_t code) {
+static wn_place python_place_of(const struct python *python, uintptr_t frame, uintptr_t code) {
   struct call_source from;
   if (!read_source(python, frame, code, &from) || is_interpreters(python, &from, code)) return 0;
-  struct callstack_place place = {.function = text_of(python, from.function, NULL),
-                                  .file = text_of(python, from.file, NULL)};
+  struct callstack_place place = {.function = python_text_of(python, from.function, NULL),
+                                  .file = python_text_of(python, from.file, NULL)};
   if (!place.function || !place.file) return place_converted(python, &from);
-  uint64_t key = key_of(python, &from, &place);
+  uint64_t key = python_key_of(python, &from, &place);
   wn_place known = callstacks_known(python->callstacks, key);
   if (known) return known;
-  place.line = line_of(python, &from);
+  place.line = python_line_of(python, &from);
   known = callstacks_place(python->callstacks, &place);
   callstacks_note(python->callstacks, key, known);
   return known;
 }
 
-static uintptr_t innermost(const struct callstack_interpreter *interpreter) {
+static uintptr_t python_innermost(const struct callstack_interpreter *interpreter) {
   const struct python *python = (const struct python *)(const void *)interpreter;
   uintptr_t thread = (uintptr_t)python->thread_state();
   if (!thread || python->is_ending()) return 0;
@@ -127,15 +133,15 @@ static uintptr_t innermost(const struct callstack_interpreter *interpreter) {
                                              : found;
 }
 
-static uintptr_t describe(const struct callstack_interpreter *interpreter, uintptr_t frame,
-                          struct callstack_call *out) {
+static uintptr_t python_describe(const struct callstack_interpreter *interpreter, uintptr_t frame,
+                                 struct callstack_call *out) {
   const struct python *python = (const struct python *)(const void *)interpreter;
   const struct python_layout *layout = &python->layout;
   uint8_t mark = layout->mark ? *(const uint8_t *)(frame + layout->mark) : 0;
   bool is_shim = layout->marks == PYTHON_SHIMS && mark >= PYTHON_SHIM;
   uintptr_t code = pointer_at(python, frame, layout->code);
   if (layout->tagged) code &= ~(uintptr_t)7;
-  out->place = !is_shim && is_of(code, python->code_type) ? place_of(python, frame, code) : 0;
+  out->place = !is_shim && python_is_of(code, python->code_type) ? python_place_of(python, frame, code) : 0;
   out->is_first =
       layout->marks == PYTHON_EACH_IS_FIRST || (layout->marks == PYTHON_MARKS_ENTRY && mark) || is_shim;
   return pointer_at(python, frame, layout->previous);
@@ -162,7 +168,7 @@ static void *symbol_and_size(const struct python *python, const char *name, size
   return address;
 }
 
-static bool find_loop(struct python *python) {
+static bool python_find_loop(struct python *python) {
   size_t bytes = 0;
   const void *loop = symbol_and_size(python, "_PyEval_EvalFrameDefault", &bytes);
   if (!loop || !bytes) return false;
@@ -182,7 +188,7 @@ static bool find_symbols(struct python *python) {
   python->str_type = (uintptr_t)python_symbol(python, "PyUnicode_Type");
   python->bytes_type = (uintptr_t)python_symbol(python, "PyBytes_Type");
   return python->thread_state && python->is_ending && python->code_type && python->str_type &&
-         python->bytes_type && find_loop(python);
+         python->bytes_type && python_find_loop(python);
 }
 
 /* NULL: it can be read. */
@@ -203,7 +209,7 @@ void *python_symbol(const struct python *python, const char *name) {
 
 enum python_found python_find(struct python *python, struct callstacks *callstacks,
                               const struct exports *exports, char reason[PYTHON_REASON_BYTES]) {
-  *python = (struct python){.interpreter = {.innermost = innermost, .describe = describe},
+  *python = (struct python){.interpreter = {.innermost = python_innermost, .describe = python_describe},
                             .callstacks = callstacks};
   if (exports) python->exports = *exports;
   const void *runtime = python_symbol(python, "_PyRuntime");

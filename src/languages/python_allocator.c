@@ -26,7 +26,7 @@ static _Atomic(_Atomic(uint16_t) *)
     tables[UPPER]; /* of LOWER stretches: 1 + the page of it where one begins */
 
 /* Of the arenas' size. */
-static uint32_t bits_of(const struct python *python) {
+static uint32_t python_allocator_bits_of(const struct python *python) {
   return (uint32_t)__builtin_ctz(python->layout.arena_bytes);
 }
 
@@ -37,7 +37,7 @@ static inline _Atomic(uint16_t) *entry_of(uintptr_t stretch) {
   return table ? &table[stretch & (LOWER - 1)] : NULL;
 }
 
-static void make_entry(uintptr_t stretch) {
+static void python_allocator_make_entry(uintptr_t stretch) {
   if (stretch >> LOWER_BITS >= UPPER || entry_of(stretch)) return;
   void *made = metadata_map(LOWER * sizeof(uint16_t));
   _Atomic(uint16_t) *none = NULL;
@@ -45,25 +45,25 @@ static void make_entry(uintptr_t stretch) {
     metadata_unmap(made, LOWER * sizeof(uint16_t));
 }
 
-static void note(uintptr_t arena, uint32_t bits, bool begins) {
-  if (begins) make_entry(arena >> bits);
+static void python_allocator_note(uintptr_t arena, uint32_t bits, bool begins) {
+  if (begins) python_allocator_make_entry(arena >> bits);
   _Atomic(uint16_t) *entry = entry_of(arena >> bits);
   uintptr_t page = (arena & (((uintptr_t)1 << bits) - 1)) >> PAGE_BITS;
   if (entry) atomic_store_explicit(entry, begins ? (uint16_t)(page + 1) : 0, memory_order_relaxed);
 }
 
 /* Whether an arena that begins in the stretch has the address. */
-static inline bool has(uintptr_t stretch, uint32_t bits, uintptr_t address) {
+static inline bool python_allocator_has(uintptr_t stretch, uint32_t bits, uintptr_t address) {
   const _Atomic(uint16_t) *entry = entry_of(stretch);
   uint32_t page = entry ? atomic_load_explicit(entry, memory_order_relaxed) : 0;
   uintptr_t begin = (stretch << bits) + ((uintptr_t)(page - 1) << PAGE_BITS);
   return page && address - begin < (uintptr_t)1 << bits;
 }
 
-static inline bool is_in_arena(const struct python *python, uintptr_t address) {
-  uint32_t bits = bits_of(python);
+static inline bool python_allocator_is_in_arena(const struct python *python, uintptr_t address) {
+  uint32_t bits = python_allocator_bits_of(python);
   uintptr_t stretch = address >> bits;
-  return has(stretch, bits, address) || has(stretch - 1, bits, address);
+  return python_allocator_has(stretch, bits, address) || python_allocator_has(stretch - 1, bits, address);
 }
 
 /* ---- shared ---- */
@@ -95,9 +95,13 @@ void python_allocator_set(const struct python *python, const struct python_funct
   set(DOMAIN_OBJECT, &copy);
 }
 
-void python_arena_begins(const struct python *python, uintptr_t arena) { note(arena, bits_of(python), true); }
+void python_arena_begins(const struct python *python, uintptr_t arena) {
+  python_allocator_note(arena, python_allocator_bits_of(python), true);
+}
 
-void python_arena_ends(const struct python *python, uintptr_t arena) { note(arena, bits_of(python), false); }
+void python_arena_ends(const struct python *python, uintptr_t arena) {
+  python_allocator_note(arena, python_allocator_bits_of(python), false);
+}
 
 /* struct pool_header of obmalloc.c: five words and counts before it, the same in all versions. */
 enum { POOL_CLASS_AT = 36, CLASS_BYTES = 16, CLASSES = PYTHON_SMALL_MOST / CLASS_BYTES };
@@ -105,7 +109,7 @@ enum { POOL_CLASS_AT = 36, CLASS_BYTES = 16, CLASSES = PYTHON_SMALL_MOST / CLASS
 size_t python_block_bytes(const struct python *python, const void *block) {
   uintptr_t address = (uintptr_t)block, pool = address & -(uintptr_t)python->layout.pool_bytes;
   uint32_t class;
-  if (!is_in_arena(python, address)) return 0; /* then the pool is there too */
+  if (!python_allocator_is_in_arena(python, address)) return 0; /* then the pool is there too */
   memcpy(&class, (const void *)(pool + POOL_CLASS_AT), sizeof class);
   return class < CLASSES ? ((size_t) class + 1) * CLASS_BYTES : 0;
 }

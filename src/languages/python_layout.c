@@ -43,14 +43,14 @@ enum { OFFSET_MOST = 4096 };
 /* sizeof (PyCompactUnicodeObject) - sizeof (PyASCIIObject): a length and a pointer. */
 enum { COMPACT_MORE = 16 };
 
-static uint64_t word_at(const void *table, size_t offset) {
+static uint64_t python_layout_word_at(const void *table, size_t offset) {
   uint64_t word;
   memcpy(&word, (const char *)table + offset, sizeof word);
   return word;
 }
 
 static uint16_t offset_at(const void *table, uint16_t place, bool *good) {
-  uint64_t word = word_at(table, place);
+  uint64_t word = python_layout_word_at(table, place);
   *good &= word <= OFFSET_MOST;
   return (uint16_t)word;
 }
@@ -86,9 +86,10 @@ static bool read_debug_offsets(const void *runtime, unsigned minor, struct pytho
 static bool layout_of_debug_offsets(uint32_t version, const void *runtime, struct python_layout *layout,
                                     const char **why) {
   *why = "its table of offsets is of another kind";
-  if (memcmp(runtime, "xdebugpy", COOKIE_BYTES) || word_at(runtime, VERSION_AT) != version) return false;
+  if (memcmp(runtime, "xdebugpy", COOKIE_BYTES) || python_layout_word_at(runtime, VERSION_AT) != version)
+    return false;
   *why = "it runs without a global lock, which is not supported";
-  if (word_at(runtime, FREE_THREADED_AT)) return false;
+  if (python_layout_word_at(runtime, FREE_THREADED_AT)) return false;
   *why = "its table of offsets is of another kind";
   return read_debug_offsets(runtime, version >> 16 & 0xff, layout);
 }
@@ -100,11 +101,11 @@ enum { MEMBERS_AT = 240, MEMBER_BYTES = 40, MEMBER_OFFSET_AT = 16, MEMBERS_MOST 
 
 /* The offset of an attribute; -1: there is none of that name. */
 static int64_t attribute(const void *code_type, const char *wanted) {
-  const char *member = (const char *)(uintptr_t)word_at(code_type, MEMBERS_AT);
+  const char *member = (const char *)(uintptr_t)python_layout_word_at(code_type, MEMBERS_AT);
   for (unsigned i = 0; member && i < MEMBERS_MOST; i++, member += MEMBER_BYTES) {
-    const char *name = (const char *)(uintptr_t)word_at(member, 0);
+    const char *name = (const char *)(uintptr_t)python_layout_word_at(member, 0);
     if (!name) break;
-    if (!strcmp(name, wanted)) return (int64_t)word_at(member, MEMBER_OFFSET_AT);
+    if (!strcmp(name, wanted)) return (int64_t)python_layout_word_at(member, MEMBER_OFFSET_AT);
   }
   return -1;
 }

@@ -35,7 +35,7 @@ struct reading {
 static uint32_t read_byte(struct reading *reading) { return reading->at < reading->end ? *reading->at++ : 0; }
 
 /* Six bits in each byte, the lowest first; bit 6 says that more follow. */
-static uint32_t read_number(struct reading *reading) {
+static uint32_t python_lines_read_number(struct reading *reading) {
   uint32_t number = 0, byte;
   unsigned shift = 0;
   do {
@@ -48,7 +48,7 @@ static uint32_t read_number(struct reading *reading) {
 
 /* Bit 0 is the sign. */
 static int64_t read_signed(struct reading *reading) {
-  uint32_t number = read_number(reading);
+  uint32_t number = python_lines_read_number(reading);
   return number & 1 ? -(int64_t)(number >> 1) : (int64_t)(number >> 1);
 }
 
@@ -62,7 +62,7 @@ static int64_t read_entry(struct reading *reading, unsigned code) {
   case NO_LOCATION: return 0;
   case LONG:
     distance = read_signed(reading);
-    for (int i = 0; i < 3; i++) read_number(reading); /* the end's line, the columns */
+    for (int i = 0; i < 3; i++) python_lines_read_number(reading); /* the end's line, the columns */
     return distance;
   case LINE_ONLY: return read_signed(reading);
   case ONE_LINE:

@@ -9,13 +9,13 @@ enum { LENGTH_AT = 16, CHARACTER_MOST = 4 /* bytes of UTF-8 */ };
  * ascii. In some builds of 3.14 the first part has 16 bits, of which 2 are used. */
 enum { KIND_AND_FLAGS = 0x7c };
 
-static uint32_t character_at(const char *data, size_t at, unsigned kind) {
+static uint32_t python_text_character_at(const char *data, size_t at, unsigned kind) {
   uint32_t character = 0;
   memcpy(&character, data + at * kind, kind);
   return character;
 }
 
-static size_t encode(uint32_t character, char *to) {
+static size_t python_text_encode(uint32_t character, char *to) {
   size_t more = character < 0x80 ? 0 : character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
   static const uint8_t leads[] = {0, 0xc0, 0xe0, 0xf0};
   to[0] = (char)(leads[more] | character >> 6 * more);
@@ -38,7 +38,7 @@ const char *python_text(const struct python_layout *layout, const void *str, cha
   if (!buffer) return NULL;
   size_t used = 0;
   for (size_t i = 0; i < length && used + CHARACTER_MOST < PYTHON_TEXT_BYTES; i++)
-    used += encode(character_at(object + layout->other_text, i, kind), buffer + used);
+    used += python_text_encode(python_text_character_at(object + layout->other_text, i, kind), buffer + used);
   buffer[used] = 0;
   return buffer;
 }

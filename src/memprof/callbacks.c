@@ -22,7 +22,7 @@
 
 /* Claims an entry that the caller removed from its queue. Returns its pending step. STEP_NONE:
  * there is none, and the caller has not claimed the entry. */
-static inline enum entry_step claim(struct memprof *engine, struct memprof_entry *entry) {
+static inline enum entry_step callbacks_claim(struct memprof *engine, struct memprof_entry *entry) {
   uint64_t from = entry_word(entry), to;
   enum entry_step step;
   do {
@@ -39,7 +39,8 @@ static inline enum entry_step claim(struct memprof *engine, struct memprof_entry
 /* The claimant puts the entry in a stage other than ZOMBIE. Returns the next pending step, and the
  * caller is still the claimant. STEP_NONE: there is none, and the entry is no longer claimed.
  * `*word` is the entry's new state. */
-static inline enum entry_step settle(struct memprof_entry *entry, enum entry_stage stage, uint64_t *word) {
+static inline enum entry_step callbacks_settle(struct memprof_entry *entry, enum entry_stage stage,
+                                               uint64_t *word) {
   uint64_t from = entry_word(entry), to;
   enum entry_step step;
   do {
@@ -64,7 +65,8 @@ static __attribute__((noinline)) uint64_t leave_table(struct memprof *engine, st
 
 /* The claimant makes the entry a zombie, which has no pending step, and gives it up: the entry may
  * be free then. */
-static inline void bury(struct memprof_entry *entry, struct profile *profile, struct profile_stripe *stripe) {
+static inline void callbacks_bury(struct memprof_entry *entry, struct profile *profile,
+                                  struct profile_stripe *stripe) {
   struct memprof *engine = profile->engine;
   uint64_t from = entry_word(entry), to;
   bool tabled;
@@ -82,12 +84,12 @@ static inline void bury(struct memprof_entry *entry, struct profile *profile, st
 
 /* ---- the steps ---- */
 
-static void drop(struct profile *profile, void *metadata) {
+static void drop_callbacks(struct profile *profile, void *metadata) {
   if (metadata && profile->tracker.drop) profile->tracker.drop(metadata, profile->tracker.context);
 }
 
-static enum entry_stage dropped(struct profile *profile, struct memprof_entry *entry,
-                                enum entry_stage stage) {
+static enum entry_stage callbacks_dropped(struct profile *profile, struct memprof_entry *entry,
+                                          enum entry_stage stage) {
   profile_count_dropped(profile, entry, stage);
   return STAGE_ZOMBIE;
 }
@@ -127,7 +129,7 @@ static __attribute__((noinline)) bool has_raised(const struct memprof_thread *th
 
 /* Whether the sample keeps the metadata that a callback returned: it is not NULL, and the callback
  * did not raise an exception. */
-static inline bool is_kept(const struct memprof_thread *thread, const void *metadata) {
+static inline bool callbacks_is_kept(const struct memprof_thread *thread, const void *metadata) {
   return metadata && (!*thread->exception || !has_raised(thread));
 }
 
@@ -135,19 +137,19 @@ static inline bool is_kept(const struct memprof_thread *thread, const void *meta
  * and counts. */
 static enum entry_stage forgotten(struct memprof_entry *entry, struct profile *profile,
                                   enum entry_stage stage) {
-  if (stage != STAGE_ALLOC) drop(profile, entry->metadata);
-  return dropped(profile, entry, stage);
+  if (stage != STAGE_ALLOC) drop_callbacks(profile, entry->metadata);
+  return callbacks_dropped(profile, entry, stage);
 }
 
 /* run_alloc, run_promote and run_resize call a callback that returns metadata. They return the
  * entry's next stage: STAGE_ZOMBIE if it is no longer tracked. */
 static inline enum entry_stage run_alloc(struct memprof_thread *thread, struct memprof_entry *entry,
                                          struct profile *profile, enum profile_status status) {
-  if (status >= PROFILE_STOPPED) return dropped(profile, entry, STAGE_ALLOC);
+  if (status >= PROFILE_STOPPED) return callbacks_dropped(profile, entry, STAGE_ALLOC);
   const wn_tracker *tracker = &profile->tracker;
   void *(*alloc)(wn_domain *, const wn_allocation *, void *) =
       entry->minor ? tracker->alloc_minor : tracker->alloc_major;
-  if (!alloc) return dropped(profile, entry, STAGE_ALLOC);
+  if (!alloc) return callbacks_dropped(profile, entry, STAGE_ALLOC);
   wn_allocation allocation = description(entry, lend_callstack(thread, entry));
   entry->metadata = alloc(thread->domain, &allocation, tracker->context);
   take_callstack_back(thread);
@@ -183,7 +185,7 @@ static inline void run_dealloc(struct memprof_thread *thread, struct memprof_ent
   if (dealloc)
     dealloc(thread->domain, entry->metadata, tracker->context);
   else
-    drop(profile, entry->metadata);
+    drop_callbacks(profile, entry->metadata);
 }
 
 /* Runs one step. Returns the entry's next stage. */
@@ -201,7 +203,8 @@ static inline enum entry_stage run_step(struct memprof_thread *thread, struct me
     next = run_alloc(thread, entry, profile, status);
   else
     next = step == STEP_PROMOTE ? run_promote(thread, entry, profile) : run_resize(thread, entry, profile);
-  return next == STAGE_ZOMBIE || is_kept(thread, entry->metadata) ? next : forgotten(entry, profile, next);
+  return next == STAGE_ZOMBIE || callbacks_is_kept(thread, entry->metadata) ? next
+                                                                            : forgotten(entry, profile, next);
 }
 
 /* While the last callback slept, another thread raised an exception: the next step waits until the
@@ -219,7 +222,7 @@ static inline void run_on(struct memprof_thread *thread, struct memprof_entry *e
                           enum entry_stage stage) {
   enum entry_step step;
   uint64_t word;
-  while (stage != STAGE_ZOMBIE && (step = settle(entry, stage, &word)) != STEP_NONE) {
+  while (stage != STAGE_ZOMBIE && (step = callbacks_settle(entry, stage, &word)) != STEP_NONE) {
     if (*thread->exception) {
       word = postpone(thread, entry, step);
       break;
@@ -229,14 +232,14 @@ static inline void run_on(struct memprof_thread *thread, struct memprof_entry *e
   }
   thread->running = NULL;
   if (stage == STAGE_ZOMBIE)
-    bury(entry, profile, &profile->stripes[thread->stripe]);
+    callbacks_bury(entry, profile, &profile->stripes[thread->stripe]);
   else if (__builtin_expect(profile_reached(profile, PROFILE_DISCARDED), 0))
     callbacks_forget(entry, word);
 }
 
 /* Runs all pending steps of an entry that was taken out of its queue. */
-static inline void run(struct memprof_thread *thread, struct memprof_entry *entry) {
-  enum entry_step step = claim(thread->owner->engine, entry);
+static inline void callbacks_run(struct memprof_thread *thread, struct memprof_entry *entry) {
+  enum entry_step step = callbacks_claim(thread->owner->engine, entry);
   if (step == STEP_NONE) return;
   struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
   thread->running = entry;
@@ -248,8 +251,8 @@ static inline void run(struct memprof_thread *thread, struct memprof_entry *entr
 
 /* Counts a birth as dropped. The caller has the guard. If a discard has forgotten the row (`is_row`
  * is false), the table may be another profile's, so the count goes to the profile itself. */
-static void count_end(struct young_table *table, const struct memprof_thread *thread, struct profile *profile,
-                      bool is_row) {
+static void callbacks_count_end(struct young_table *table, const struct memprof_thread *thread,
+                                struct profile *profile, bool is_row) {
   if (is_row)
     table->fresh.dropped++;
   else
@@ -264,11 +267,11 @@ static void end_birth(struct memprof_thread *thread, struct young_table *table, 
   if (__builtin_expect(entry != NULL, 0)) {
     entry->metadata = metadata;
     run_on(thread, entry, profile,
-           is_kept(thread, metadata) ? STAGE_MINOR : forgotten(entry, profile, STAGE_MINOR));
+           callbacks_is_kept(thread, metadata) ? STAGE_MINOR : forgotten(entry, profile, STAGE_MINOR));
     young_lock(table);
     return;
   }
-  bool keeps = is_kept(thread, metadata);
+  bool keeps = callbacks_is_kept(thread, metadata);
   young_lock(table);
   bool is_its_own = table->running == row && table->thread == thread;
   if (is_its_own) table->running = NULL;
@@ -278,10 +281,10 @@ static void end_birth(struct memprof_thread *thread, struct young_table *table, 
     return;
   }
   if (is_its_own) row->state = YOUNG_GONE;
-  count_end(table, thread, profile, is_its_own);
+  callbacks_count_end(table, thread, profile, is_its_own);
   young_unlock(table);
   thread->running_step = STEP_NONE; /* so that the birth is not counted again if the thread ends in `drop` */
-  drop(profile, metadata);
+  drop_callbacks(profile, metadata);
   young_lock(table);
 }
 
@@ -329,7 +332,7 @@ static inline void run_deaths(struct memprof_thread *thread, struct young_table 
     if (is_told && dealloc)
       dealloc(thread->domain, metadata, profile->tracker.context);
     else
-      drop(profile, metadata);
+      drop_callbacks(profile, metadata);
     young_lock(table);
   }
 }
@@ -359,7 +362,7 @@ static __attribute__((noinline)) bool run_entries(struct memprof_thread *thread,
   struct memprof_entry *entry;
   bool any = false;
   while (!*thread->exception && (entry = own ? pending_take(thread) : owner_take(thread->owner))) {
-    run(thread, entry);
+    callbacks_run(thread, entry);
     any = true;
   }
   return any;
@@ -369,7 +372,7 @@ static __attribute__((noinline)) bool run_entries(struct memprof_thread *thread,
  * rows, the owner's entries. If a thread has both entries and rows, the rows are younger. If the
  * callback of a birth collects or sleeps, the rows behind it become entries of the thread, and so
  * come before the owner's entries. */
-static inline void run_all(struct memprof_thread *thread) {
+static inline void callbacks_run_all(struct memprof_thread *thread) {
   struct memprof_owner *owner = thread->owner;
   bool any;
   do {
@@ -392,7 +395,7 @@ bool memprof_drain(struct memprof_thread *thread) {
   do {
     memprof_suspend(thread);
     owner_clean(thread->owner);
-    run_all(thread);
+    callbacks_run_all(thread);
     memprof_resume(thread);
   } while (__builtin_expect(pending_is_left(thread), 0) && !*thread->exception);
   return !*thread->exception;
@@ -411,7 +414,7 @@ bool callbacks_end(struct memprof_thread *thread, struct memprof_entry *entry) {
     forgotten(entry, profile, STAGE_MAJOR);
   else
     run_dealloc(thread, entry, profile, false);
-  bury(entry, profile, &profile->stripes[thread->stripe]);
+  callbacks_bury(entry, profile, &profile->stripes[thread->stripe]);
   return true;
 }
 
@@ -430,10 +433,10 @@ bool callbacks_resize(struct memprof_thread *thread, struct memprof_entry *entry
     if (!entry->metadata) next = forgotten(entry, profile, STAGE_MAJOR);
   }
   if (next == STAGE_ZOMBIE) {
-    bury(entry, profile, &profile->stripes[thread->stripe]);
+    callbacks_bury(entry, profile, &profile->stripes[thread->stripe]);
     return true;
   }
-  enum entry_step step = settle(entry, STAGE_MAJOR, &word);
+  enum entry_step step = callbacks_settle(entry, STAGE_MAJOR, &word);
   if (step != STEP_NONE) { /* the program frees the block while it resizes it */
     entry_postpone(entry, step);
     pending_push(thread, entry);
@@ -452,23 +455,23 @@ void callbacks_promote(struct memprof_entry *entry, wn_domain *domain) {
   if (tracker->promote)
     entry->metadata = tracker->promote(domain, entry->metadata, tracker->context);
   else
-    drop(profile, entry->metadata), entry->metadata = NULL;
+    drop_callbacks(profile, entry->metadata), entry->metadata = NULL;
   if (!entry->metadata) {
-    dropped(profile, entry, STAGE_MAJOR);
-    bury(entry, profile, stripe);
+    callbacks_dropped(profile, entry, STAGE_MAJOR);
+    callbacks_bury(entry, profile, stripe);
     return;
   }
-  enum entry_step step = settle(entry, STAGE_MAJOR, &word);
+  enum entry_step step = callbacks_settle(entry, STAGE_MAJOR, &word);
   ASSERT(step == STEP_NONE);
   (void)step;
   if (profile_reached(profile, PROFILE_DISCARDED)) callbacks_forget(entry, word);
 }
 
 void callbacks_drop(struct memprof_thread *thread, struct memprof_entry *entry) {
-  if (claim(thread->owner->engine, entry) == STEP_NONE) return;
+  if (callbacks_claim(thread->owner->engine, entry) == STEP_NONE) return;
   struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
   forgotten(entry, profile, entry_stage(entry_word(entry)));
-  bury(entry, profile, &profile->stripes[thread->stripe]);
+  callbacks_bury(entry, profile, &profile->stripes[thread->stripe]);
 }
 
 static void abandon_entry(struct memprof_thread *thread, struct memprof_entry *entry) {
@@ -480,7 +483,7 @@ static void abandon_entry(struct memprof_thread *thread, struct memprof_entry *e
   default: break; /* a dealloc was counted when it began */
   }
   thread->running = NULL;
-  bury(entry, profile, &profile->stripes[thread->stripe]);
+  callbacks_bury(entry, profile, &profile->stripes[thread->stripe]);
 }
 
 /* Gives up the row whose callback the ending thread ran: a birth's row, unless it has become an
@@ -493,7 +496,7 @@ static void abandon_row(struct memprof_thread *thread) {
   thread->rows_of = 0;
   young_lock(table);
   bool is_its_own = table->running && table->thread == thread;
-  if (in_birth) count_end(table, thread, profile_of(handle), is_its_own);
+  if (in_birth) callbacks_count_end(table, thread, profile_of(handle), is_its_own);
   if (in_birth && is_its_own) {
     table->running->state = YOUNG_GONE;
     table->running = NULL;
@@ -513,7 +516,7 @@ bool callbacks_forget(struct memprof_entry *entry, uint64_t word) {
   if (!entry_seize(entry, word)) return false;
   struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
   forgotten(entry, profile, entry_stage(word));
-  bury(entry, profile, &profile->stripes[stripe_of_thread()]);
+  callbacks_bury(entry, profile, &profile->stripes[stripe_of_thread()]);
   return true;
 }
 
@@ -537,7 +540,7 @@ void callbacks_forget_rows(struct young_table *table, uint64_t handle) {
   size_t found;
   do {
     found = young_forget(table, handle, metadata, ROOM);
-    for (size_t i = 0; i < found; i++) drop(profile, metadata[i]);
+    for (size_t i = 0; i < found; i++) drop_callbacks(profile, metadata[i]);
   } while (found == ROOM);
 }
 

@@ -36,7 +36,7 @@ static void unmake(struct profile *profile) {
   profile_release(profile);
 }
 
-static void rearm(struct memprof_owner *owner) { owner->engine->ops->rearm(owner); }
+static void memprof_rearm(struct memprof_owner *owner) { owner->engine->ops->rearm(owner); }
 
 static wn_status discard(uint64_t handle) {
   struct profile *profile = profile_of(handle);
@@ -167,8 +167,8 @@ void memprof_close(struct memprof *engine) {
   tracked_unmap(&engine->tracked);
 }
 
-static wn_status start(struct memprof_thread *thread, const wn_memprof_options *options,
-                       const wn_tracker *tracker, bool immediate, wn_profile **profile) {
+static wn_status start_memprof(struct memprof_thread *thread, const wn_memprof_options *options,
+                               const wn_tracker *tracker, bool immediate, wn_profile **profile) {
   struct memprof_owner *owner = thread->owner;
   wn_status error = check_options(options, tracker, profile);
   if (error) return error;
@@ -183,18 +183,18 @@ static wn_status start(struct memprof_thread *thread, const wn_memprof_options *
   }
   owner_clean(owner);
   *profile = (wn_profile *)(uintptr_t)profile_handle(fresh);
-  rearm(owner);
+  memprof_rearm(owner);
   return WN_OK;
 }
 
 wn_status memprof_start(struct memprof_thread *thread, const wn_memprof_options *options,
                         const wn_tracker *tracker, wn_profile **profile) {
-  return start(thread, options, tracker, false, profile);
+  return start_memprof(thread, options, tracker, false, profile);
 }
 
 wn_status memprof_start_immediate(struct memprof_thread *thread, const wn_memprof_options *options,
                                   const wn_tracker *tracker, wn_profile **profile) {
-  return start(thread, options, tracker, true, profile);
+  return start_memprof(thread, options, tracker, true, profile);
 }
 
 wn_status memprof_stop(struct memprof_thread *thread) {
@@ -202,7 +202,7 @@ wn_status memprof_stop(struct memprof_thread *thread) {
   if (!memprof_drain(thread)) return error_set(WN_EBUSY, "an exception of a callback is pending");
   uint64_t handle = sampling_handle(thread->owner); /* a callback may have stopped it */
   if (!handle || !profile_advance(handle, PROFILE_SAMPLING, PROFILE_STOPPED)) return not_sampling();
-  rearm(thread->owner);
+  memprof_rearm(thread->owner);
   return WN_OK;
 }
 
@@ -221,7 +221,7 @@ wn_status memprof_join(struct memprof_thread *thread, wn_profile *profile) {
     profile_leave(handle);
     return already_sampling();
   }
-  rearm(owner);
+  memprof_rearm(owner);
   return WN_OK;
 }
 
@@ -229,7 +229,7 @@ wn_status memprof_leave(struct memprof_thread *thread) {
   uint64_t handle = sampling_handle(thread->owner);
   if (!handle || !owner_enter(thread->owner, &handle, 0)) return not_sampling();
   profile_leave(handle);
-  rearm(thread->owner);
+  memprof_rearm(thread->owner);
   return WN_OK;
 }
 
@@ -260,7 +260,7 @@ struct memprof_usage memprof_usage(const struct memprof *engine) {
   };
 }
 
-static void counts(uint64_t handle, wn_memprof_count *count) {
+static void memprof_counts(uint64_t handle, wn_memprof_count *count) {
   struct profile *profile = profile_acquire(handle, PROFILE_DISCARDED);
   if (profile) {
     young_count(profile->engine, handle);
@@ -284,7 +284,7 @@ static void check_profile(const struct memprof *engine, const struct profile *pr
       live_major++;
   }
   wn_memprof_count count;
-  counts(profile_handle(profile), &count);
+  memprof_counts(profile_handle(profile), &count);
   ASSERT(count.live_minor == live_minor && count.live_major == live_major);
   uint64_t handles = profile_reached(profile, PROFILE_DISCARDED) ? 0 : 1;
   ASSERT(profile_references(profile) == handles && profile_holders(profile) == tables + live_entries);
@@ -312,17 +312,17 @@ void memprof_check(const struct memprof *engine) {
 
 /* The status for a call that the host refused. The domain is NULL, or may not be used so; the host
  * has set the message. */
-static wn_status refused(const wn_domain *domain) { return domain ? WN_ESTATE : WN_EINVAL; }
+static wn_status memprof_refused(const wn_domain *domain) { return domain ? WN_ESTATE : WN_EINVAL; }
 
 wn_status wn_memprof_start(wn_domain *domain, const wn_memprof_options *options, const wn_tracker *tracker,
                            wn_profile **profile) {
   struct memprof_thread *thread = memprof_host_thread(domain);
-  return thread ? memprof_start(thread, options, tracker, profile) : refused(domain);
+  return thread ? memprof_start(thread, options, tracker, profile) : memprof_refused(domain);
 }
 
 wn_status wn_memprof_stop(wn_domain *domain) {
   struct memprof_thread *thread = memprof_host_thread(domain);
-  return thread ? memprof_stop(thread) : refused(domain);
+  return thread ? memprof_stop(thread) : memprof_refused(domain);
 }
 
 void memprof_before_fork(struct memprof *engine) {
@@ -355,22 +355,22 @@ bool wn_memprof_is_sampling(wn_domain *domain) {
 
 wn_status wn_memprof_join(wn_domain *domain, wn_profile *profile) {
   struct memprof_thread *thread = memprof_host_thread(domain);
-  return thread ? memprof_join(thread, profile) : refused(domain);
+  return thread ? memprof_join(thread, profile) : memprof_refused(domain);
 }
 
 wn_status wn_memprof_leave(wn_domain *domain) {
   struct memprof_thread *thread = memprof_host_thread(domain);
-  return thread ? memprof_leave(thread) : refused(domain);
+  return thread ? memprof_leave(thread) : memprof_refused(domain);
 }
 
 wn_status wn_memprof_drain(wn_domain *domain) {
   struct memprof_thread *thread = memprof_host_thread(domain);
-  if (!thread) return refused(domain);
+  if (!thread) return memprof_refused(domain);
   if (memprof_drain(thread)) return WN_OK;
   return error_set(WN_EBUSY, "an exception of a callback is pending");
 }
 
 void wn_memprof_counts(const wn_profile *profile, wn_memprof_count *count) {
-  counts((uintptr_t)profile, count);
+  memprof_counts((uintptr_t)profile, count);
 }
 /* SPDX-License-Identifier: MIT */

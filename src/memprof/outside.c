@@ -18,15 +18,15 @@ struct shrink {
   size_t before;     /* bytes of the parts that were looked at */
 };
 
-static size_t share_of(const struct shrink *shrink, size_t bytes) {
+static size_t outside_share_of(const struct shrink *shrink, size_t bytes) {
   return (size_t)(((unsigned __int128)bytes * shrink->to + shrink->fraction) / shrink->from);
 }
 
 /* The bytes that the next part keeps. */
-static size_t keeps(struct shrink *shrink, size_t bytes) {
-  size_t begin = share_of(shrink, shrink->before);
+static size_t outside_keeps(struct shrink *shrink, size_t bytes) {
+  size_t begin = outside_share_of(shrink, shrink->before);
   shrink->before += bytes;
-  return share_of(shrink, shrink->before) - begin;
+  return outside_share_of(shrink, shrink->before) - begin;
 }
 
 static void note_bytes(struct memprof_entry *entry, size_t before, size_t bytes) {
@@ -38,7 +38,8 @@ static void note_bytes(struct memprof_entry *entry, size_t before, size_t bytes)
 }
 
 /* Gives a posted entry to its owner: at once if that is the thread's. True if it is. */
-static bool give(struct memprof_thread *thread, struct tracked_shard *shard, struct memprof_entry *entry) {
+static bool outside_give(struct memprof_thread *thread, struct tracked_shard *shard,
+                         struct memprof_entry *entry) {
   struct memprof_owner *owner = thread->owner;
   bool is_own = entry->owner == owner->number;
   if (is_own)
@@ -53,7 +54,8 @@ static bool shrink_part(struct memprof_thread *thread, struct tracked_shard *sha
                         struct memprof_entry ***link, struct shrink *shrink) {
   struct memprof *engine = thread->owner->engine;
   struct memprof_entry *entry = **link;
-  size_t before = atomic_load_explicit(&entry->bytes, memory_order_relaxed), bytes = keeps(shrink, before);
+  size_t before = atomic_load_explicit(&entry->bytes, memory_order_relaxed),
+         bytes = outside_keeps(shrink, before);
   bool pending;
   if (bytes) {
     *link = &entry->next;
@@ -63,7 +65,7 @@ static bool shrink_part(struct memprof_thread *thread, struct tracked_shard *sha
   } else {
     pending = entry_post(engine, tracked_unlink(shard, *link), ENTRY_DEAD, ENTRY_LINKED);
   }
-  return pending && give(thread, shard, entry);
+  return pending && outside_give(thread, shard, entry);
 }
 
 /* ---- hosts ---- */

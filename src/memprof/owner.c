@@ -13,9 +13,10 @@ static void unlink_entry(struct memprof_owner *owner, struct memprof_entry *entr
   if (entry_post(owner->engine, entry, 0, ENTRY_LINKED)) owner_add_pending(owner, entry);
 }
 
-static bool is_gone(uint64_t word) { return entry_stage(word) == STAGE_ZOMBIE || word & ENTRY_DEAD; }
+static bool owner_is_gone(uint64_t word) { return entry_stage(word) == STAGE_ZOMBIE || word & ENTRY_DEAD; }
 
-static void post(struct memprof_owner *owner, struct memprof_entry *entry, uint64_t set, uint64_t clear) {
+static void post_owner(struct memprof_owner *owner, struct memprof_entry *entry, uint64_t set,
+                       uint64_t clear) {
   if (entry_post(owner->engine, entry, set, clear)) owner_add_pending(owner, entry);
 }
 
@@ -24,7 +25,7 @@ static void post(struct memprof_owner *owner, struct memprof_entry *entry, uint6
  * tracking it looks there (ZOMBIES of tracked.h). */
 static void apply(struct memprof_owner *owner, struct memprof_entry *entry, struct memprof_fate fate) {
   if (fate.age == MEMPROF_DEAD) {
-    post(owner, entry, ENTRY_DEAD, ENTRY_LINKED);
+    post_owner(owner, entry, ENTRY_DEAD, ENTRY_LINKED);
     return;
   }
   memprof_moved(entry, fate.address);
@@ -32,7 +33,7 @@ static void apply(struct memprof_owner *owner, struct memprof_entry *entry, stru
     owner_track_young(owner, entry);
     return;
   }
-  post(owner, entry, ENTRY_OLD, 0);
+  post_owner(owner, entry, ENTRY_OLD, 0);
   owner_track(owner, entry);
 }
 
@@ -41,7 +42,7 @@ static void scan_young(struct memprof_owner *owner, memprof_fate_function *fate,
   owner->young = (struct entry_list){0};
   while (entry) {
     struct memprof_entry *next = entry->next;
-    if (is_gone(entry_word(entry)))
+    if (owner_is_gone(entry_word(entry)))
       unlink_entry(owner, entry);
     else
       apply(owner, entry, fate(atomic_load_explicit(&entry->address, memory_order_relaxed), context));
@@ -73,7 +74,7 @@ static struct memprof_owner **list_of(struct memprof *engine, uint64_t number) {
   return &engine->owners[number % OWNER_LISTS];
 }
 
-static void enrol(struct memprof_owner *owner) {
+static void owner_enrol(struct memprof_owner *owner) {
   struct memprof *engine = owner->engine;
   if (engine->ops->parallel) return;
   lock_acquire(&engine->lock, LOCK_RANK_ORPHANS);
@@ -103,7 +104,8 @@ static struct memprof_owner *owner_of(struct memprof *engine, uint64_t number) {
   return owner;
 }
 
-static struct memprof_owner *heir_of(struct memprof *engine, uint64_t number, struct memprof_owner *heir) {
+static struct memprof_owner *owner_heir_of(struct memprof *engine, uint64_t number,
+                                           struct memprof_owner *heir) {
   if (number == heir->number) return heir;
   struct memprof_owner *owner = owner_of(engine, number);
   return owner ? owner : heir;
@@ -124,7 +126,7 @@ void owner_track(struct memprof_owner *owner, struct memprof_entry *entry) {
 
 void owner_post(struct memprof *engine, struct memprof_entry *entry, uint64_t set, uint64_t clear,
                 struct memprof_owner *heir) {
-  struct memprof_owner *owner = heir_of(engine, entry->owner, heir);
+  struct memprof_owner *owner = owner_heir_of(engine, entry->owner, heir);
   if (entry_post(engine, entry, set, clear)) add_and_wake(owner, entry);
 }
 
@@ -146,7 +148,7 @@ void memprof_owner_create(struct memprof_owner *owner, struct memprof *engine, s
                           void *host) {
   owner->engine = engine;
   owner->host = host;
-  enrol(owner);
+  owner_enrol(owner);
   random_seed(&owner->fractions, 0, 0, owner->number);
   owner->discards_seen = atomic_load(&engine->discards);
   uint64_t handle = parent ? atomic_load(&parent->profile) : 0;
@@ -192,7 +194,7 @@ void memprof_found_dead(struct memprof *engine, uintptr_t address) {
   tracked_unlock(shard);
 }
 
-static void tell_all(struct memprof_owner *owner, struct entry_list *list) {
+static void owner_tell_all(struct memprof_owner *owner, struct entry_list *list) {
   bool was_due = owner->pending.first != NULL;
   entry_pending_join(&owner->pending, list);
   wake_if_due(owner, was_due, false);
@@ -203,9 +205,9 @@ void memprof_tell(struct memprof *engine, struct memprof_owner *heir) {
   tracked_take_news(&engine->tracked, news);
   for (unsigned i = 0; i < NEWS_LISTS; i++) {
     struct entry_list *list = &news[i].list;
-    if (list->first && news[i].owner) tell_all(heir_of(engine, news[i].owner, heir), list);
+    if (list->first && news[i].owner) owner_tell_all(owner_heir_of(engine, news[i].owner, heir), list);
     for (struct memprof_entry *entry; (entry = entry_pending_pop(list));)
-      add_and_wake(heir_of(engine, entry->owner, heir), entry);
+      add_and_wake(owner_heir_of(engine, entry->owner, heir), entry);
   }
 }
 

@@ -9,7 +9,7 @@ static const uint64_t REFERENCES = UINT64_C(0xffffffff);
 static uint64_t with_status(uint64_t word, enum profile_status status) {
   return (word & ~(UINT64_C(3) << 32)) | (uint64_t)status << 32;
 }
-static bool swap(struct profile *profile, uint64_t *from, uint64_t to) {
+static bool profile_swap(struct profile *profile, uint64_t *from, uint64_t to) {
   return atomic_compare_exchange_weak_explicit(&profile->word, from, to, memory_order_seq_cst,
                                                memory_order_acquire);
 }
@@ -52,7 +52,7 @@ struct profile *profile_acquire(uint64_t handle, enum profile_status most) {
   do {
     enum profile_status status = profile_word_status(word);
     if (!profile_same_generation(word, handle) || status == PROFILE_FREE || status > most) return NULL;
-  } while (!swap(profile, &word, word + 1));
+  } while (!profile_swap(profile, &word, word + 1));
   return profile;
 }
 
@@ -61,7 +61,7 @@ void profile_release(struct profile *profile) {
   do {
     ASSERT(from & REFERENCES);
     to = from - 1;
-  } while (!swap(profile, &from, to));
+  } while (!profile_swap(profile, &from, to));
   profile_free_if_over(profile);
 }
 
@@ -78,7 +78,7 @@ bool profile_advance(uint64_t handle, enum profile_status from, enum profile_sta
   uint64_t word = profile_word(profile);
   do {
     if (!profile_same_generation(word, handle) || profile_word_status(word) != from) return false;
-  } while (!swap(profile, &word, with_status(word, to)));
+  } while (!profile_swap(profile, &word, with_status(word, to)));
   return true;
 }
 

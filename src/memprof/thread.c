@@ -164,7 +164,7 @@ void memprof_freed(struct memprof_thread *thread, struct memprof_entry *entry) {
 }
 
 /* An entry that stands in a table moves there. */
-static void move(struct memprof_owner *owner, struct memprof_entry *entry, uintptr_t address) {
+static void thread_move(struct memprof_owner *owner, struct memprof_entry *entry, uintptr_t address) {
   bool moves = !owner->engine->ops->parallel && entry_is_tabled(entry, entry_word(entry)) &&
                tracked_remove(&owner->engine->tracked, entry);
   memprof_moved(entry, address);
@@ -186,7 +186,7 @@ static bool is_immediate(const struct memprof_entry *entry) {
 void memprof_resized(struct memprof_thread *thread, struct memprof_entry *entry, uintptr_t address,
                      size_t bytes, size_t trials, size_t n_samples) {
   struct memprof *engine = thread->owner->engine;
-  move(thread->owner, entry, address);
+  thread_move(thread->owner, entry, address);
   if (entry_stage(entry_word(entry)) == STAGE_ZOMBIE) return; /* it has no callbacks */
   const wn_callstack *callstack = engine->ops->capture(thread, entry->depth);
   note_size(entry, bytes, trials, n_samples);

@@ -17,7 +17,7 @@ static uint64_t region_hash(uintptr_t address) {
   return (address >> REGION_SHIFT) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static uint32_t hash_of(uintptr_t address) {
+static uint32_t tracked_hash_of(uintptr_t address) {
   uint64_t region = region_hash(address);
   uintptr_t in_region = (address >> BLOCK_SHIFT) % (1 << (REGION_SHIFT - BLOCK_SHIFT));
   return (uint32_t)((region ^ region >> 32) + in_region);
@@ -31,28 +31,30 @@ static size_t bucket_count(const struct tracked_shard *shard) { return BUCKETS_F
 
 static size_t power_below(size_t count) { return (size_t)1 << (63 - __builtin_clzll(count)); }
 
-static unsigned chunk_of(size_t bucket) { return 63u - (unsigned)__builtin_clzll(bucket / BUCKETS_FIRST); }
+static unsigned tracked_chunk_of(size_t bucket) {
+  return 63u - (unsigned)__builtin_clzll(bucket / BUCKETS_FIRST);
+}
 
 static size_t chunk_buckets(unsigned chunk) { return (size_t)BUCKETS_FIRST << chunk; }
 
 static struct memprof_entry **bucket_at(struct tracked_shard *shard, size_t bucket) {
   if (bucket < BUCKETS_FIRST) return &shard->first[bucket];
-  unsigned chunk = chunk_of(bucket);
+  unsigned chunk = tracked_chunk_of(bucket);
   return &shard->chunks[chunk][bucket - chunk_buckets(chunk)];
 }
 
-static struct memprof_entry **bucket_of(struct tracked_shard *shard, uintptr_t address) {
+static struct memprof_entry **tracked_bucket_of(struct tracked_shard *shard, uintptr_t address) {
   size_t count = bucket_count(shard), power = power_below(count);
-  size_t bucket = hash_of(address) & (2 * power - 1);
+  size_t bucket = tracked_hash_of(address) & (2 * power - 1);
   return bucket_at(shard, bucket < count ? bucket : bucket - power);
 }
 
-static uintptr_t address_of(const struct memprof_entry *entry) {
+static uintptr_t tracked_address_of(const struct memprof_entry *entry) {
   return atomic_load_explicit(&entry->address, memory_order_relaxed);
 }
 
 static bool has_bucket(struct tracked_shard *shard, size_t bucket) {
-  unsigned chunk = chunk_of(bucket);
+  unsigned chunk = tracked_chunk_of(bucket);
   if (shard->chunks[chunk]) return true;
   if (chunk + 1 < BUCKET_CHUNKS)
     shard->chunks[chunk] = metadata_map(chunk_buckets(chunk) * sizeof *shard->chunks[chunk]);
@@ -67,7 +69,7 @@ static void add_bucket(struct tracked_shard *shard) {
   *from = NULL;
   shard->added++;
   while (entry) {
-    struct memprof_entry *next = entry->next, **to = bucket_of(shard, address_of(entry));
+    struct memprof_entry *next = entry->next, **to = tracked_bucket_of(shard, tracked_address_of(entry));
     entry->next = *to;
     *to = entry;
     entry = next;
@@ -81,7 +83,7 @@ static void visit_chain(struct tracked_shard *shard, struct memprof_entry **link
                         struct entry_list *moved) {
   struct memprof_entry *entry;
   while ((entry = *link)) {
-    uintptr_t address = address_of(entry), now = address;
+    uintptr_t address = tracked_address_of(entry), now = address;
     visit(visitor, &now);
     if (now == address) {
       link = &entry->next;
@@ -95,12 +97,12 @@ static void visit_chain(struct tracked_shard *shard, struct memprof_entry **link
 /* ---- shared ---- */
 
 bool tracked_insert(struct tracked_table *table, struct memprof_entry *entry) {
-  struct tracked_shard *shard = shard_of(table, address_of(entry));
+  struct tracked_shard *shard = shard_of(table, tracked_address_of(entry));
   lock_shard(shard);
   bool lives = entry_stage(atomic_fetch_or(&entry->word, ENTRY_LINKED)) != STAGE_ZOMBIE; /* ZOMBIES */
   if (lives) {
     if (++shard->count > bucket_count(shard)) add_bucket(shard);
-    struct memprof_entry **bucket = bucket_of(shard, address_of(entry));
+    struct memprof_entry **bucket = tracked_bucket_of(shard, tracked_address_of(entry));
     entry->next = *bucket;
     *bucket = entry;
   }
@@ -109,10 +111,10 @@ bool tracked_insert(struct tracked_table *table, struct memprof_entry *entry) {
 }
 
 bool tracked_remove(struct tracked_table *table, struct memprof_entry *entry) {
-  uintptr_t address = address_of(entry);
+  uintptr_t address = tracked_address_of(entry);
   struct tracked_shard *shard = shard_of(table, address);
   lock_shard(shard);
-  struct memprof_entry **link = bucket_of(shard, address);
+  struct memprof_entry **link = tracked_bucket_of(shard, address);
   while (*link && *link != entry) link = &(*link)->next;
   bool stands = *link != NULL;
   if (stands) tracked_unlink(shard, link);
@@ -124,7 +126,7 @@ void tracked_take(struct tracked_table *table, uintptr_t address, struct entry_l
   struct memprof_entry **link;
   struct tracked_shard *shard = tracked_lock(table, address, &link);
   while (*link) {
-    if (address_of(*link) != address)
+    if (tracked_address_of(*link) != address)
       link = &(*link)->next;
     else
       entry_list_append(list, tracked_unlink(shard, link));
@@ -156,7 +158,7 @@ struct tracked_shard *tracked_lock(struct tracked_table *table, uintptr_t addres
                                    struct memprof_entry ***link) {
   struct tracked_shard *shard = shard_of(table, address);
   lock_shard(shard);
-  *link = bucket_of(shard, address);
+  *link = tracked_bucket_of(shard, address);
   return shard;
 }
 
@@ -222,7 +224,7 @@ size_t tracked_verify(const struct tracked_table *table) {
     for (size_t bucket = 0; bucket < bucket_count(shard); bucket++)
       for (struct memprof_entry *entry = *bucket_at(shard, bucket); entry; entry = entry->next, found++) {
         uint64_t word = entry_word(entry);
-        ASSERT(bucket_of(shard, address_of(entry)) == bucket_at(shard, bucket));
+        ASSERT(tracked_bucket_of(shard, tracked_address_of(entry)) == bucket_at(shard, bucket));
         ASSERT(word & ENTRY_LINKED && entry_stage(word) != STAGE_FREE && entry_stage(word) != STAGE_ZOMBIE);
       }
     ASSERT(found == shard->count);

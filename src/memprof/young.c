@@ -35,26 +35,27 @@ static void count_fresh(struct young_table *table) {
   *fresh = (struct young_counts){0};
 }
 
-static wn_allocation *birth_of(struct young_table *table, const struct young_row *row) {
+static wn_allocation *young_birth_of(struct young_table *table, const struct young_row *row) {
   return &table->births[row - table->rows];
 }
 
 /* Makes an entry in this state in place of a row. The caller has the guard, so the table still
  * holds the profile. If it returns NULL, the row is LOST. */
-static struct memprof_entry *make_entry(struct young_table *table, struct young_row *row, uint64_t state) {
+static struct memprof_entry *young_make_entry(struct young_table *table, struct young_row *row,
+                                              uint64_t state) {
   struct profile *profile = profile_of(table->handle);
   count_fresh(table);
   uint32_t number;
   struct memprof_entry *entry = take_entry(profile, &number);
   if (!entry) {
-    if (row->state == YOUNG_PENDING) engine_release(profile->engine, birth_of(table, row)->callstack);
+    if (row->state == YOUNG_PENDING) engine_release(profile->engine, young_birth_of(table, row)->callstack);
     row->state = YOUNG_LOST;
     if (!profile_reached(profile, PROFILE_DISCARDED))
       count_one(&profile->stripes[stripe_of_thread()].tally.lost);
     return NULL;
   }
   if (row->state == YOUNG_PENDING)
-    entry_describe(entry, birth_of(table, row));
+    entry_describe(entry, young_birth_of(table, row));
   else
     atomic_store_explicit(&entry->callstack, NULL, memory_order_relaxed);
   atomic_store_explicit(&entry->profile, profile, memory_order_relaxed);
@@ -74,7 +75,8 @@ static struct memprof_entry *make_entry(struct young_table *table, struct young_
  * there is no memory for the entry, the thread drops the metadata then, and counts the row as
  * dropped. */
 static void settle_running(struct memprof_owner *owner, struct young_table *table) {
-  struct memprof_entry *entry = make_entry(table, table->running, STAGE_ALLOC | ENTRY_RUNNING | ENTRY_LINKED);
+  struct memprof_entry *entry =
+      young_make_entry(table, table->running, STAGE_ALLOC | ENTRY_RUNNING | ENTRY_LINKED);
   table->running->state = YOUNG_GONE;
   table->running = NULL;
   if (!entry) return;
@@ -84,30 +86,31 @@ static void settle_running(struct memprof_owner *owner, struct young_table *tabl
 }
 
 static void settle_due(struct memprof_owner *owner, struct young_table *table, struct young_row *row) {
-  struct memprof_entry *entry = make_entry(table, row, STAGE_ALLOC | ENTRY_QUEUED | ENTRY_LINKED);
+  struct memprof_entry *entry = young_make_entry(table, row, STAGE_ALLOC | ENTRY_QUEUED | ENTRY_LINKED);
   if (!entry) return;
   owner_track_young(owner, entry);
   pending_push(table->thread, entry);
 }
 
 static void settle_kept(struct memprof_owner *owner, struct young_table *table, struct young_row *row) {
-  struct memprof_entry *entry = make_entry(table, row, STAGE_MINOR | ENTRY_LINKED);
+  struct memprof_entry *entry = young_make_entry(table, row, STAGE_MINOR | ENTRY_LINKED);
   if (entry) owner_track_young(owner, entry);
 }
 
 static void settle_dead(struct memprof_owner *owner, struct young_table *table, struct young_row *row) {
-  struct memprof_entry *entry = make_entry(table, row, STAGE_MINOR | ENTRY_DEAD | ENTRY_QUEUED);
+  struct memprof_entry *entry = young_make_entry(table, row, STAGE_MINOR | ENTRY_DEAD | ENTRY_QUEUED);
   if (entry) owner_add_pending(owner, entry);
 }
 
 static void promote(struct memprof_owner *owner, struct young_table *table, struct young_row *row) {
-  struct memprof_entry *entry = make_entry(table, row, STAGE_MINOR | ENTRY_OLD | ENTRY_QUEUED | ENTRY_LINKED);
+  struct memprof_entry *entry =
+      young_make_entry(table, row, STAGE_MINOR | ENTRY_OLD | ENTRY_QUEUED | ENTRY_LINKED);
   if (!entry) return;
   owner_track(owner, entry);
   owner_add_pending(owner, entry);
 }
 
-static void settle(struct memprof_owner *owner, struct young_table *table) {
+static void settle_young(struct memprof_owner *owner, struct young_table *table) {
   if (table->running) settle_running(owner, table);
   for (; young_has_births(table); table->pending++)
     if (table->rows[table->pending].state == YOUNG_PENDING)
@@ -117,7 +120,7 @@ static void settle(struct memprof_owner *owner, struct young_table *table) {
 /* True if no row is left. */
 static bool settle_all(struct memprof_owner *owner, struct young_table *table) {
   bool is_lost = false;
-  settle(owner, table);
+  settle_young(owner, table);
   for (uint32_t i = table->told; i < table->count; i++) {
     struct young_row *row = &table->rows[i];
     if (row->state == YOUNG_KEPT) settle_kept(owner, table, row);
@@ -133,13 +136,13 @@ static bool settle_all(struct memprof_owner *owner, struct young_table *table) {
 /* IMMEDIATE: the metadata of a row that is LOST here is dropped at the next drain. */
 static void promote_now(struct memprof_owner *owner, struct young_table *table, struct young_row *row) {
   struct memprof_entry *entry =
-      make_entry(table, row, STAGE_MINOR | ENTRY_OLD | ENTRY_RUNNING | ENTRY_LINKED);
+      young_make_entry(table, row, STAGE_MINOR | ENTRY_OLD | ENTRY_RUNNING | ENTRY_LINKED);
   if (!entry) return;
   owner_track(owner, entry);
   callbacks_promote(entry, table->domain);
 }
 
-static void end_now(struct young_table *table, struct young_row *row) {
+static void young_end_now(struct young_table *table, struct young_row *row) {
   const struct profile *profile = profile_of(table->handle);
   const wn_tracker *tracker = &profile->tracker;
   row->state = YOUNG_GONE;
@@ -169,7 +172,7 @@ static struct young_table *take_table(struct memprof *engine) {
 /* Makes the table the profile's. False if it is that already, if the profile no longer samples, or
  * if rows of another profile are left. The function checks again with the guard that the profile
  * samples: a discard may have passed this table in between, and does not come to it again. */
-static bool bind(struct memprof_owner *owner, uint64_t handle) {
+static bool young_bind(struct memprof_owner *owner, uint64_t handle) {
   struct young_table *table = owner->table;
   struct profile *surplus = profile_of(handle);
   unsigned stripe = stripe_of_thread();
@@ -217,7 +220,7 @@ static void add_told_row(struct memprof_thread *thread, struct young_table *tabl
   if (metadata && ops->told) ops->told(thread, address, metadata);
 }
 
-static inline enum row_result add_row(struct memprof_thread *thread, const struct memprof_birth *of) {
+static inline enum row_result young_add_row(struct memprof_thread *thread, const struct memprof_birth *of) {
   struct memprof_owner *owner = thread->owner;
   struct young_table *table = owner->table;
   enum row_result result = ROW_NO_ROOM;
@@ -246,7 +249,7 @@ static __attribute__((noinline)) bool make_fit(struct memprof_thread *thread) {
   uint64_t handle = atomic_load_explicit(&owner->profile, memory_order_acquire);
   if (!handle) return false;
   if (!owner->table) owner->table = take_table(owner->engine);
-  return owner->table && bind(owner, handle);
+  return owner->table && young_bind(owner, handle);
 }
 
 static bool born_as_entry(struct memprof_thread *thread, const struct memprof_birth *birth) {
@@ -292,7 +295,7 @@ bool young_has_pending(const struct memprof_owner *owner) {
 
 void young_settle_rows(struct memprof_owner *owner) {
   young_lock(owner->table);
-  settle(owner, owner->table);
+  settle_young(owner, owner->table);
   young_unlock(owner->table);
 }
 
@@ -314,7 +317,7 @@ bool young_after_minor(struct memprof_owner *owner, memprof_fate_function *fate,
     if (now.age == MEMPROF_YOUNG)
       settle_kept(owner, table, row);
     else if (table->immediate)
-      now.age == MEMPROF_DEAD ? end_now(table, row) : promote_now(owner, table, row);
+      now.age == MEMPROF_DEAD ? young_end_now(table, row) : promote_now(owner, table, row);
     else if (now.age == MEMPROF_DEAD)
       row->state = YOUNG_DEAD;
     else
@@ -340,7 +343,7 @@ size_t young_forget(struct young_table *table, uint64_t handle, void **metadata,
   for (; is_bound && table->told < table->count && found < room; table->told++) {
     struct young_row *row = &table->rows[table->told];
     if (row->state == YOUNG_GONE || row->state == YOUNG_RUNNING) continue;
-    if (row->state == YOUNG_PENDING) engine_release(profile->engine, birth_of(table, row)->callstack);
+    if (row->state == YOUNG_PENDING) engine_release(profile->engine, young_birth_of(table, row)->callstack);
     row->state = YOUNG_GONE;
     count_one(&stripe->tally.dropped_minor);
     if (row->metadata) metadata[found++] = row->metadata;
@@ -401,7 +404,7 @@ void young_close(struct memprof *engine) {
 bool memprof_born_young(struct memprof_thread *thread, const struct memprof_birth *birth) {
   ASSERT(birth->minor && !birth->outside);
   do {
-    enum row_result result = add_row(thread, birth);
+    enum row_result result = young_add_row(thread, birth);
     if (__builtin_expect(result != ROW_NO_ROOM, 1)) return result == ROW_WAITS;
   } while (make_fit(thread));
   return born_as_entry(thread, birth);

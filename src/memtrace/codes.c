@@ -48,7 +48,7 @@ void writer_lists_destroy(struct writer_domain *domain) {
   for (size_t i = 0; i < WRITER_NAMES; i++) list_destroy(&domain->functions[i]);
 }
 
-static uint64_t limited(uint32_t value, uint32_t most) { return value > most ? most : value; }
+static uint64_t codes_limited(uint32_t value, uint32_t most) { return value > most ? most : value; }
 
 /* A file's functions move with it. Those of a file that is new are none. */
 static void put_place(struct writer_domain *domain, struct writer_bytes *to,
@@ -60,8 +60,8 @@ static void put_place(struct writer_domain *domain, struct writer_bytes *to,
   memmove(domain->functions + 1, domain->functions, at * sizeof functions);
   unsigned function = move_to_front(&functions, place->function, &ignored, &to->failed);
   domain->functions[0] = functions;
-  uint64_t bits = limited(place->line, LINE_MOST) | limited(place->start, START_MOST) << 20 |
-                  limited(place->end, END_MOST) << 28 | (uint64_t)file << 38 | (uint64_t)function << 43;
+  uint64_t bits = codes_limited(place->line, LINE_MOST) | codes_limited(place->start, START_MOST) << 20 |
+                  codes_limited(place->end, END_MOST) << 28 | (uint64_t)file << 38 | (uint64_t)function << 43;
   writer_put_unsigned(to, bits, 6);
   if (file == WRITER_NAMES) writer_put_text(to, place->file);
   if (function == WRITER_NAMES) writer_put_text(to, place->function);

@@ -38,11 +38,11 @@ struct copy {
   struct writer_place places[WRITER_PLACES_MOST];
 };
 
-static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memory to copy the trace"); }
+static wn_status copy_no_memory(void) { return error_set(WN_ENOMEM, "not enough memory to copy the trace"); }
 
 /* ---- numbers of blocks ---- */
 
-static struct number *slot_of(const struct numbers *numbers, uint64_t original) {
+static struct number *copy_slot_of(const struct numbers *numbers, uint64_t original) {
   size_t at = (size_t)hash_mix(original) & (numbers->size - 1);
   while (numbers->slots[at].used && numbers->slots[at].original != original)
     at = (at + 1) & (numbers->size - 1);
@@ -54,7 +54,7 @@ static bool numbers_grow(struct numbers *numbers) {
   grown.slots = calloc(grown.size, sizeof *grown.slots);
   if (!grown.slots) return false;
   for (size_t i = 0; i < numbers->size; i++)
-    if (numbers->slots[i].used) *slot_of(&grown, numbers->slots[i].original) = numbers->slots[i];
+    if (numbers->slots[i].used) *copy_slot_of(&grown, numbers->slots[i].original) = numbers->slots[i];
   free(numbers->slots);
   *numbers = grown;
   return true;
@@ -62,7 +62,7 @@ static bool numbers_grow(struct numbers *numbers) {
 
 static bool numbers_add(struct numbers *numbers, uint64_t original, uint64_t copy) {
   if (2 * numbers->count >= numbers->size && !numbers_grow(numbers)) return false;
-  struct number *slot = slot_of(numbers, original);
+  struct number *slot = copy_slot_of(numbers, original);
   numbers->count += !slot->used;
   *slot = (struct number){original, copy, true};
   return true;
@@ -70,13 +70,13 @@ static bool numbers_add(struct numbers *numbers, uint64_t original, uint64_t cop
 
 /* NULL: the block's allocation was not copied. */
 static const struct number *numbers_find(const struct numbers *numbers, uint64_t original) {
-  const struct number *slot = numbers->size ? slot_of(numbers, original) : NULL;
+  const struct number *slot = numbers->size ? copy_slot_of(numbers, original) : NULL;
   return slot && slot->used ? slot : NULL;
 }
 
 /* ---- codes ---- */
 
-static size_t places_of(void *context, uint64_t code, const struct writer_place **places) {
+static size_t copy_places_of(void *context, uint64_t code, const struct writer_place **places) {
   struct copy *copy = context;
   const struct memtrace_names *names = memtrace_reader_names(copy->reader);
   struct memtrace_locations found = memtrace_locations_of(names, code);
@@ -137,7 +137,7 @@ static bool copy_event(struct copy *copy, const struct memtrace_event *event, ui
   return true;
 }
 
-static void write_away(struct copy *copy, size_t least) {
+static void copy_write_away(struct copy *copy, size_t least) {
   struct writer_bytes *file = &copy->writer.file;
   if (file->count < least) return;
   fwrite(file->bytes, 1, file->count, copy->out);
@@ -152,7 +152,7 @@ static bool copy_events(struct copy *copy) {
          memtrace_reader_next(copy->reader, &event)) {
     uint64_t time_us = begin_us + event.time_us;
     done = begin_domains(copy, time_us) && copy_event(copy, &event, time_us);
-    write_away(copy, WRITTEN_AT_ONCE);
+    copy_write_away(copy, WRITTEN_AT_ONCE);
   }
   return done && begin_domains(copy, UINT64_MAX) && !memtrace_reader_loss(copy->reader)->out_of_memory;
 }
@@ -165,7 +165,7 @@ static void end_domains(struct copy *copy) {
 
 /* ---- shared ---- */
 
-static void begin_file(struct copy *copy, unsigned version) {
+static void copy_begin_file(struct copy *copy, unsigned version) {
   const struct memtrace_info *info = memtrace_reader_info(copy->reader);
   const struct writer_run run = {.rate = info->rate,
                                  .word_bits = info->word_bits,
@@ -176,7 +176,7 @@ static void begin_file(struct copy *copy, unsigned version) {
                                  .context = info->context,
                                  .pid = info->pid,
                                  .begin_us = info->begin_us};
-  memtrace_writer_begin(&copy->writer, version, &run, places_of, copy);
+  memtrace_writer_begin(&copy->writer, version, &run, copy_places_of, copy);
 }
 
 wn_status memtrace_copy(FILE *out, const char *path, unsigned version) {
@@ -187,11 +187,11 @@ wn_status memtrace_copy(FILE *out, const char *path, unsigned version) {
   copy.domains = calloc((size_t)memtrace_reader_domains(copy.reader) + 1, sizeof *copy.domains);
   bool done = copy.begins && copy.domains;
   if (done) {
-    begin_file(&copy, version);
+    copy_begin_file(&copy, version);
     done = copy_events(&copy);
     end_domains(&copy);
     done = done && !copy.writer.file.failed;
-    write_away(&copy, 0);
+    copy_write_away(&copy, 0);
     memtrace_writer_end(&copy.writer);
   }
   memtrace_reader_close(copy.reader);
@@ -199,6 +199,6 @@ wn_status memtrace_copy(FILE *out, const char *path, unsigned version) {
   free(copy.domains);
   free(copy.numbers.slots);
   free(copy.codes);
-  return done ? WN_OK : no_memory();
+  return done ? WN_OK : copy_no_memory();
 }
 /* SPDX-License-Identifier: MIT */

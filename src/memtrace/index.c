@@ -16,7 +16,8 @@ enum { DOMAIN_IDS = 65536, SEARCH_BYTES = 65536, ITEMS_MOST = 1 << 30 };
 /* ---- headers ---- */
 
 /* Reads what may be the header of a packet of this trace. */
-static bool read_header(const struct memtrace_index *index, uint64_t offset, struct memtrace_header *header) {
+static bool index_read_header(const struct memtrace_index *index, uint64_t offset,
+                              struct memtrace_header *header) {
   unsigned char bytes[MEMTRACE_HEADER_MOST];
   if (offset >= index->size) return false;
   size_t count = os_read_at(index->descriptor, bytes, sizeof bytes, offset);
@@ -25,7 +26,8 @@ static bool read_header(const struct memtrace_index *index, uint64_t offset, str
 }
 
 /* The offset of the first header from `from` on; the end of the file if there is none. */
-static uint64_t search(const struct memtrace_index *index, uint64_t from, struct memtrace_header *header) {
+static uint64_t index_search(const struct memtrace_index *index, uint64_t from,
+                             struct memtrace_header *header) {
   static const uint32_t magic = MEMTRACE_MAGIC;
   unsigned char bytes[SEARCH_BYTES];
   while (from < index->size) {
@@ -33,7 +35,7 @@ static uint64_t search(const struct memtrace_index *index, uint64_t from, struct
     const unsigned char *at = bytes, *end = bytes + count;
     while ((at = memmem(at, (size_t)(end - at), &magic, sizeof magic))) {
       uint64_t found = from + (uint64_t)(at - bytes);
-      if (read_header(index, found, header)) return found;
+      if (index_read_header(index, found, header)) return found;
       at++;
     }
     if (count < sizeof bytes) break;
@@ -53,9 +55,9 @@ static void skip(struct memtrace_index *index, uint64_t bytes) {
 static uint32_t extent_of(const struct memtrace_index *index, uint64_t offset,
                           const struct memtrace_header *header, struct memtrace_header *next, bool *known) {
   uint64_t end = offset + header->bytes;
-  *known = read_header(index, end, next);
+  *known = index_read_header(index, end, next);
   if (*known || end == index->size) return header->bytes;
-  uint64_t found = search(index, offset + header->header_bytes, next);
+  uint64_t found = index_search(index, offset + header->header_bytes, next);
   *known = found <= end && found < index->size;
   return (uint32_t)smaller(smaller(found, end) - offset, header->bytes);
 }
@@ -63,7 +65,7 @@ static uint32_t extent_of(const struct memtrace_index *index, uint64_t offset,
 /* ---- domains ---- */
 
 /* The domain with an id, found or added. NULL without memory. */
-static struct memtrace_domain *domain_of(struct memtrace_index *index, uint16_t id) {
+static struct memtrace_domain *index_domain_of(struct memtrace_index *index, uint16_t id) {
   uint32_t *number = &index->domain_numbers[id];
   if (*number) return &index->domains[*number - 1];
   struct memtrace_domain domain = {.id = id};
@@ -143,15 +145,15 @@ static bool is_info(const unsigned char *packet, uint32_t there, const struct me
 }
 
 /* Adds the packet at an offset, of which so many bytes are there. */
-static bool add(struct memtrace_index *index, uint64_t offset, uint32_t there,
-                const struct memtrace_header *header) {
+static bool add_index(struct memtrace_index *index, uint64_t offset, uint32_t there,
+                      const struct memtrace_header *header) {
   unsigned char packet[MEMTRACE_PACKET_MOST];
   bool suspect = header->verify_slot == MEMTRACE_UNVERIFIED && header->first_block == header->end_block;
   size_t wanted = suspect ? there : smaller(there, header->header_bytes + sizeof(uint32_t));
   there = (uint32_t)(os_read_at(index->descriptor, packet, wanted, offset) + there - wanted);
   if (there < header->header_bytes) return true;
   if (!offset && is_info(packet, there, header)) return index->loss.packets++, true;
-  struct memtrace_domain *domain = domain_of(index, header->domain);
+  struct memtrace_domain *domain = index_domain_of(index, header->domain);
   if (!domain) return false;
   if (suspect && has_locations(packet, there, header))
     return add_locations(index, domain, packet, there, header);
@@ -165,17 +167,17 @@ static bool add(struct memtrace_index *index, uint64_t offset, uint32_t there,
 
 static bool add_all(struct memtrace_index *index) {
   struct memtrace_header header, next;
-  bool known = read_header(index, 0, &header);
+  bool known = index_read_header(index, 0, &header);
   for (uint64_t offset = 0; offset < index->size;) {
     if (!known) {
-      uint64_t found = search(index, offset + 1, &header);
+      uint64_t found = index_search(index, offset + 1, &header);
       skip(index, found - offset);
       offset = found;
       known = offset < index->size;
       continue;
     }
     uint32_t there = extent_of(index, offset, &header, &next, &known);
-    if (!add(index, offset, there, &header)) return false;
+    if (!add_index(index, offset, there, &header)) return false;
     header = next;
     offset += there;
   }
@@ -185,7 +187,7 @@ static bool add_all(struct memtrace_index *index) {
 /* The first packet's texts and numbers. Tells the version even if it is not known. Its process and its
  * time can be damaged unnoticed, so the second packet must agree with one of the two places that have
  * them. */
-static bool read_info(struct memtrace_index *index, unsigned *version) {
+static bool index_read_info(struct memtrace_index *index, unsigned *version) {
   struct memtrace_header header, next;
   unsigned char bytes[MEMTRACE_HEADER_MOST];
   index->first_packet = malloc(MEMTRACE_PACKET_MOST);
@@ -209,7 +211,7 @@ static void forget_lists(struct memtrace_index *index) {
   }
 }
 
-static wn_status fill(struct memtrace_index *index, const char *path) {
+static wn_status index_fill(struct memtrace_index *index, const char *path) {
   struct stat found;
   if (fstat(index->descriptor, &found)) return error_set(WN_EIO, "cannot read %s: %s", path, strerror(errno));
   index->size = (uint64_t)found.st_size;
@@ -217,7 +219,7 @@ static wn_status fill(struct memtrace_index *index, const char *path) {
   if (!index->domain_numbers || !memtrace_names_create(&index->names))
     return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
   unsigned version = 0;
-  if (!read_info(index, &version))
+  if (!index_read_info(index, &version))
     return version > MEMTRACE_VERSION
                ? error_set(WN_EFORMAT,
                            "%s is a Memtrace trace of version %u of the format, this winnow reads up to %u; "
@@ -237,7 +239,7 @@ static wn_status fill(struct memtrace_index *index, const char *path) {
 wn_status memtrace_index_create(struct memtrace_index *index, const char *path) {
   *index = (struct memtrace_index){.descriptor = open_file(path)};
   if (index->descriptor < 0) return error_set(WN_EIO, "cannot open %s: %s", path, strerror(errno));
-  wn_status error = fill(index, path);
+  wn_status error = index_fill(index, path);
   if (error) memtrace_index_destroy(index);
   return error;
 }

@@ -15,7 +15,7 @@ static bool reserve_text(struct memtrace_names *names, size_t bytes) {
 }
 
 /* Keeps a text; the number of it, or 0 without memory. */
-static uint32_t keep_text(struct memtrace_names *names, const char *text) {
+static uint32_t names_keep_text(struct memtrace_names *names, const char *text) {
   size_t bytes = strlen(text) + 1;
   uint32_t start = (uint32_t)names->text_bytes;
   if (names->text_count >= TEXTS_MOST || !reserve_text(names, bytes) ||
@@ -35,7 +35,7 @@ static bool reserve_locations(struct memtrace_names *names, uint32_t count) {
 /* ---- codes ---- */
 
 /* The slot of a code, or the empty one where it would be. */
-static struct memtrace_code *find(struct memtrace_code *codes, size_t slots, uint64_t code) {
+static struct memtrace_code *find_names(struct memtrace_code *codes, size_t slots, uint64_t code) {
   size_t i = hash_mix(code) & (slots - 1);
   while (codes[i].used && codes[i].code != code) i = (i + 1) & (slots - 1);
   return &codes[i];
@@ -46,7 +46,7 @@ static bool double_codes(struct memtrace_names *names) {
   struct memtrace_code *codes = calloc(slots, sizeof *codes);
   if (!codes) return false;
   for (size_t i = 0; i < names->slots; i++)
-    if (names->codes[i].used) *find(codes, slots, names->codes[i].code) = names->codes[i];
+    if (names->codes[i].used) *find_names(codes, slots, names->codes[i].code) = names->codes[i];
   free(names->codes);
   names->codes = codes;
   names->slots = slots;
@@ -59,9 +59,9 @@ static bool is_wanted(const struct memtrace_code *found, bool known) {
 }
 
 /* Enters a code, whose locations are the last ones, or drops these if it has better ones. */
-static bool enter(struct memtrace_names *names, uint64_t code, uint32_t first, bool known) {
+static bool names_enter(struct memtrace_names *names, uint64_t code, uint32_t first, bool known) {
   if (2 * (size_t)names->code_count >= names->slots && !double_codes(names)) return false;
-  struct memtrace_code *found = find(names->codes, names->slots, code);
+  struct memtrace_code *found = find_names(names->codes, names->slots, code);
   uint16_t count = (uint16_t)(names->location_count - first);
   if (is_wanted(found, known)) {
     names->code_count += !found->used;
@@ -128,7 +128,7 @@ static enum memtrace_reading new_name(struct memtrace_names *names, struct memtr
   if (code != NEW_NAME) return MEMTRACE_READ;
   const char *text = next_text(bytes);
   if (bytes->bad) return MEMTRACE_DAMAGED;
-  *name = keep_text(names, text);
+  *name = names_keep_text(names, text);
   return *name ? MEMTRACE_READ : MEMTRACE_NO_MEMORY;
 }
 
@@ -159,7 +159,7 @@ bool memtrace_names_create(struct memtrace_names *names) {
   *names = (struct memtrace_names){.slots = FIRST_SLOTS};
   names->codes = calloc(FIRST_SLOTS, sizeof *names->codes);
   if (!names->codes) return false;
-  keep_text(names, ""); /* has the number 0, as a failure has */
+  names_keep_text(names, ""); /* has the number 0, as a failure has */
   return names->text_count;
 }
 
@@ -190,11 +190,11 @@ enum memtrace_reading memtrace_location_read(struct memtrace_names *names, struc
     names->locations[names->location_count++] = location;
   }
   if (bytes->bad) return MEMTRACE_DAMAGED;
-  return enter(names, code, first, known) ? MEMTRACE_READ : MEMTRACE_NO_MEMORY;
+  return names_enter(names, code, first, known) ? MEMTRACE_READ : MEMTRACE_NO_MEMORY;
 }
 
 struct memtrace_locations memtrace_locations_of(const struct memtrace_names *names, uint64_t code) {
-  const struct memtrace_code *found = find(names->codes, names->slots, code);
+  const struct memtrace_code *found = find_names(names->codes, names->slots, code);
   return found->used
              ? (struct memtrace_locations){names->locations + found->first, found->first, found->count}
              : (struct memtrace_locations){0};

@@ -7,14 +7,14 @@
 enum { LENGTH_MOST_LOG2 = 56, TIME_MOST_LOG2 = 52 };
 
 /* A text up to its NUL byte. Sets `bad` if there is none. */
-static const char *text(struct memtrace_bytes *bytes) {
+static const char *packet_text(struct memtrace_bytes *bytes) {
   const unsigned char *begin = bytes->at, *end = memchr(begin, 0, memtrace_left(bytes));
   if (!end) return memtrace_fail(bytes), "";
   bytes->at = end + 1;
   return (const char *)begin;
 }
 
-static double number(struct memtrace_bytes *bytes) {
+static double packet_number(struct memtrace_bytes *bytes) {
   uint64_t bits = memtrace_unsigned(bytes, 8);
   double value;
   memcpy(&value, &bits, sizeof value);
@@ -104,13 +104,13 @@ bool memtrace_info_read(const unsigned char *start, size_t count, struct memtrac
   uint32_t word = (uint32_t)memtrace_unsigned(&bytes, 4);
   *info = (struct memtrace_info){.version = header.version, .domain = header.domain, .context = ""};
   info->begin_us = header.begin_us;
-  info->rate = number(&bytes);
+  info->rate = packet_number(&bytes);
   info->word_bits = (uint8_t)memtrace_unsigned(&bytes, 1);
-  info->executable = text(&bytes);
-  info->host = text(&bytes);
-  info->parameters = text(&bytes);
+  info->executable = packet_text(&bytes);
+  info->host = packet_text(&bytes);
+  info->parameters = packet_text(&bytes);
   info->pid = memtrace_unsigned(&bytes, 8);
-  if (header.version > 1) info->context = text(&bytes);
+  if (header.version > 1) info->context = packet_text(&bytes);
   return !bytes.bad && word >> MEMTRACE_TIME_BITS == MEMTRACE_ID_INFO && info->rate > 0 &&
          rate_is_valid(info->rate) && (info->word_bits == 32 || info->word_bits == 64);
 }

@@ -60,14 +60,14 @@ static void sift(struct memtrace_reader *reader) {
   entries[at] = moved;
 }
 
-static int by_time(const void *one, const void *other) {
+static int reader_by_time(const void *one, const void *other) {
   return is_earlier(one, other) ? -1 : is_earlier(other, one);
 }
 
 /* ---- packets ---- */
 
 /* CLOCK: the time of an event with this first word, since 1970. */
-static inline uint64_t time_of(const struct line *line, uint32_t word) {
+static inline uint64_t reader_time_of(const struct line *line, uint32_t word) {
   const struct memtrace_header *header = &line->header;
   uint64_t time_us = memtrace_time(header->begin_us, word);
   if (time_us > header->end_us) time_us = header->end_us;
@@ -81,7 +81,7 @@ static uint32_t first_word(const struct line *line) {
 }
 
 /* Whether no allocation is missing before a packet. */
-static bool follows(const struct line *line) {
+static bool reader_follows(const struct line *line) {
   uint64_t first = line->header.first_block;
   return !line->begun || first == line->next_block ||
          (line->header.version >= 3 && first % BLOCKS_OF_CHUNK == 0);
@@ -89,7 +89,7 @@ static bool follows(const struct line *line) {
 
 /* Makes unknown what cannot be trusted of the state by which stacks are coded. */
 static void verify(struct memtrace_reader *reader, struct line *line, uint32_t gaps) {
-  bool missing = line->doubtful || gaps != line->gaps || !follows(line);
+  bool missing = line->doubtful || gaps != line->gaps || !reader_follows(line);
   bool unverified = line->header.verify_slot == MEMTRACE_UNVERIFIED;
   line->gaps = gaps;
   if (!line->stacks) return;
@@ -100,7 +100,7 @@ static void verify(struct memtrace_reader *reader, struct line *line, uint32_t g
 }
 
 /* Has what reading packets of a domain needs. False without memory. */
-static bool prepare(struct memtrace_reader *reader, struct line *line) {
+static bool prepare_reader(struct memtrace_reader *reader, struct line *line) {
   if (line->packet) return true;
   line->packet = malloc(MEMTRACE_PACKET_MOST);
   if (!line->packet) return false;
@@ -110,7 +110,7 @@ static bool prepare(struct memtrace_reader *reader, struct line *line) {
   return line->stacks;
 }
 
-static void end_line(struct memtrace_reader *reader, struct line *line) {
+static void reader_end_line(struct memtrace_reader *reader, struct line *line) {
   reader->stacks_count -= line->stacks != NULL;
   memtrace_stacks_destroy(line->stacks);
   free(line->packet);
@@ -118,7 +118,7 @@ static void end_line(struct memtrace_reader *reader, struct line *line) {
   line->packet = NULL;
 }
 
-static void count_damage(struct memtrace_loss *loss, size_t there, struct memtrace_extent extent) {
+static void reader_count_damage(struct memtrace_loss *loss, size_t there, struct memtrace_extent extent) {
   loss->packets += !extent.damaged;
   loss->packets_damaged += extent.damaged;
   loss->bytes_skipped += there - extent.bytes;
@@ -132,7 +132,7 @@ static bool read_packet(struct memtrace_reader *reader, struct line *line) {
   reader->bytes_done += place->bytes;
   if (!memtrace_header_read(line->packet, there, &line->header)) return false;
   struct memtrace_extent extent = memtrace_walk(line->packet, there, &line->header);
-  count_damage(&reader->loss, there, extent);
+  reader_count_damage(&reader->loss, there, extent);
   verify(reader, line, place->gaps);
   line->bytes =
       (struct memtrace_bytes){line->packet + line->header.header_bytes, line->packet + extent.bytes, false};
@@ -147,20 +147,20 @@ static inline void reenter(struct memtrace_reader *reader, struct line *line) {
   struct entry *entry = &reader->entries[0];
   line->loaded = line->bytes.at < line->bytes.end;
   if (line->loaded) {
-    entry->time_us = time_of(line, first_word(line));
+    entry->time_us = reader_time_of(line, first_word(line));
   } else if (line->next) {
     uint64_t begin_us = reader->index.packets[line->next].begin_us;
     entry->time_us = begin_us > line->last_us ? begin_us : line->last_us;
   } else {
-    end_line(reader, line);
+    reader_end_line(reader, line);
     *entry = reader->entries[--reader->entry_count];
   }
   if (reader->entry_count > 1) sift(reader);
 }
 
 /* Reads the next packet of the line whose entry is first. False without memory. */
-static bool load(struct memtrace_reader *reader, struct line *line) {
-  if (!prepare(reader, line)) return false;
+static bool reader_load(struct memtrace_reader *reader, struct line *line) {
+  if (!prepare_reader(reader, line)) return false;
   line->last_us = reader->entries[0].time_us;
   if (!read_packet(reader, line)) {
     reader->loss.packets_damaged++;
@@ -189,8 +189,8 @@ static inline void read_allocation(struct memtrace_reader *reader, struct line *
   reader->loss.stacks_lost += event->stack.lost;
 }
 
-static inline void read_event(struct memtrace_reader *reader, struct line *line,
-                              struct memtrace_event *event) {
+static inline void reader_read_event(struct memtrace_reader *reader, struct line *line,
+                                     struct memtrace_event *event) {
   uint32_t word = (uint32_t)memtrace_unsigned(&line->bytes, 4), id = word >> MEMTRACE_TIME_BITS;
   uint64_t begin_us = reader->index.info.begin_us, time_us = reader->entries[0].time_us;
   reader->loss.times_raised += time_us != memtrace_time(line->header.begin_us, word);
@@ -207,7 +207,7 @@ static inline void read_event(struct memtrace_reader *reader, struct line *line,
 }
 
 /* Enters all domains that have events. */
-static bool begin(struct memtrace_reader *reader) {
+static bool reader_begin(struct memtrace_reader *reader) {
   const struct memtrace_index *index = &reader->index;
   reader->lines = calloc((size_t)index->domain_count + 1, sizeof *reader->lines);
   reader->entries = calloc((size_t)index->domain_count + 1, sizeof *reader->entries);
@@ -218,12 +218,12 @@ static bool begin(struct memtrace_reader *reader) {
     if (domain->first)
       reader->entries[reader->entry_count++] = (struct entry){index->packets[domain->first].begin_us, i};
   }
-  qsort(reader->entries, reader->entry_count, sizeof *reader->entries, by_time);
+  qsort(reader->entries, reader->entry_count, sizeof *reader->entries, reader_by_time);
   reader->loss = index->loss;
   return true;
 }
 
-static int by_begin(const void *one, const void *other) {
+static int reader_by_begin(const void *one, const void *other) {
   const struct memtrace_begin *left = one, *right = other;
   if (left->time_us != right->time_us) return left->time_us < right->time_us ? -1 : 1;
   return left->first_block < right->first_block ? -1 : left->first_block > right->first_block;
@@ -236,7 +236,7 @@ wn_status memtrace_reader_open(const char *path, struct memtrace_reader **out) {
   if (!reader) return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
   wn_status error = memtrace_index_create(&reader->index, path);
   if (error) return free(reader), error;
-  if (!begin(reader)) {
+  if (!reader_begin(reader)) {
     memtrace_reader_close(reader);
     return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
   }
@@ -246,7 +246,7 @@ wn_status memtrace_reader_open(const char *path, struct memtrace_reader **out) {
 
 void memtrace_reader_close(struct memtrace_reader *reader) {
   for (uint32_t i = 0; reader->lines && i < reader->index.domain_count; i++)
-    end_line(reader, &reader->lines[i]);
+    reader_end_line(reader, &reader->lines[i]);
   free(reader->lines);
   free(reader->entries);
   memtrace_index_destroy(&reader->index);
@@ -259,10 +259,10 @@ bool memtrace_reader_next(struct memtrace_reader *reader, struct memtrace_event 
   while (reader->entry_count && !reader->loss.out_of_memory) {
     struct line *line = &reader->lines[reader->entries[0].line];
     if (line->loaded) {
-      read_event(reader, line, event);
+      reader_read_event(reader, line, event);
       return reader->delivered = true;
     }
-    reader->loss.out_of_memory = !load(reader, line);
+    reader->loss.out_of_memory = !reader_load(reader, line);
   }
   memtrace_index_end_file(&reader->index);
   return false;
@@ -290,7 +290,7 @@ struct memtrace_begin *memtrace_reader_begins(const struct memtrace_reader *read
                                                  .number = i,
                                                  .id = domain->id};
   }
-  if (begins) qsort(begins, *count, sizeof *begins, by_begin);
+  if (begins) qsort(begins, *count, sizeof *begins, reader_by_begin);
   return begins;
 }
 

@@ -9,7 +9,7 @@ enum { FRAMES_MOST = 256 /* of a codeword */, DEPTH_FIRST = 1024 };
 static uint64_t code_of(uint64_t bits) { return (uint64_t)((int64_t)(bits << 1) >> 1); }
 
 /* Has room for `depth` frames and those of one codeword more. */
-static bool make_room(struct memtrace_stacks *stacks, size_t depth) {
+static bool stack_make_room(struct memtrace_stacks *stacks, size_t depth) {
   size_t capacity = stacks->capacity;
   while (capacity < depth + FRAMES_MOST) capacity *= 2;
   if (capacity == stacks->capacity) return true;
@@ -24,7 +24,7 @@ static bool make_room(struct memtrace_stacks *stacks, size_t depth) {
 static void lose_common(struct memtrace_stacks *stacks, size_t common) {
   stacks->depth = 0;
   stacks->depth_lost = false;
-  if (common > MEMTRACE_DEPTH_MOST || !make_room(stacks, common)) return;
+  if (common > MEMTRACE_DEPTH_MOST || !stack_make_room(stacks, common)) return;
   for (size_t i = 0; i < common; i++) stacks->codes[i] = MEMTRACE_LOST;
   stacks->depth = common;
 }
@@ -84,7 +84,7 @@ void memtrace_stack_decode(struct memtrace_stacks *stacks, struct memtrace_bytes
     slot = word >> 2;
     if (tag == 2) predicted = (unsigned)memtrace_take(bytes, 1, safe);
     if (tag == 3) code[slot] = code_of(memtrace_take(bytes, 8, safe)), predicted = 0;
-    if (stacks->capacity - depth < FRAMES_MOST && !make_room(stacks, depth)) {
+    if (stacks->capacity - depth < FRAMES_MOST && !stack_make_room(stacks, depth)) {
       depth -= FRAMES_MOST;
       if (depth < kept) kept = depth;
     }

@@ -39,7 +39,7 @@ static void put_variable(struct writer_bytes *to, int64_t value) {
   writer_put_unsigned(to, (uint64_t)value, bytes);
 }
 
-static void put_head(struct writer_bytes *to, uint64_t time_us, unsigned event) {
+static void writer_put_head(struct writer_bytes *to, uint64_t time_us, unsigned event) {
   writer_put_unsigned(to, (time_us & 0x1ffffff) | (uint64_t)event << 25, 4);
 }
 
@@ -53,7 +53,7 @@ struct head {
 };
 
 /* A packet has its domain from version 3 on. */
-static size_t header_bytes(const struct memtrace_writer *writer) {
+static size_t writer_header_bytes(const struct memtrace_writer *writer) {
   return writer->version < 3 ? HEADER - 2 : HEADER;
 }
 
@@ -61,7 +61,7 @@ static void put_packet(struct memtrace_writer *writer, const struct head *head,
                        const struct writer_bytes *events) {
   struct writer_bytes *to = &writer->file;
   bool domains = writer->version >= 3;
-  size_t bytes = header_bytes(writer) + events->count;
+  size_t bytes = writer_header_bytes(writer) + events->count;
   writer_put_unsigned(to, 0xc1fc1fc1, 4);
   writer_put_unsigned(to, bytes * 8, 4);
   writer_put_unsigned(to, head->begin_us, 8);
@@ -79,11 +79,11 @@ static void put_packet(struct memtrace_writer *writer, const struct head *head,
   to->failed |= events->failed;
 }
 
-static void put_run(struct memtrace_writer *writer, const struct writer_run *run) {
+static void writer_put_run(struct memtrace_writer *writer, const struct writer_run *run) {
   struct writer_bytes events = {.count = 0};
   struct head head = {
       .begin_us = run->begin_us, .end_us = run->begin_us, .domain = run->domain, .verify_slot = UNVERIFIED};
-  put_head(&events, run->begin_us, EVENT_RUN);
+  writer_put_head(&events, run->begin_us, EVENT_RUN);
   writer_put(&events, &run->rate, 8);
   writer_put_unsigned(&events, run->word_bits, 1);
   writer_put_text(&events, run->executable);
@@ -106,8 +106,8 @@ static void put_locations(struct memtrace_writer *writer, struct writer_domain *
   for (size_t at = 0; at < domain->queued;) {
     events.count = 0;
     while (at < domain->queued && !events.failed &&
-           header_bytes(writer) + events.count < WRITER_PACKET - LOCATIONS) {
-      put_head(&events, domain->begin_us, EVENT_LOCATION);
+           writer_header_bytes(writer) + events.count < WRITER_PACKET - LOCATIONS) {
+      writer_put_head(&events, domain->begin_us, EVENT_LOCATION);
       writer_put_location(writer, domain, &events, domain->queue[at++]);
     }
     put_packet(writer, &head, &events);
@@ -117,7 +117,7 @@ static void put_locations(struct memtrace_writer *writer, struct writer_domain *
   domain->queued = 0;
 }
 
-static void take_chunk(struct memtrace_writer *writer, struct writer_domain *domain) {
+static void writer_take_chunk(struct memtrace_writer *writer, struct writer_domain *domain) {
   if (writer->version < 3) {
     domain->chunk_end = UINT64_MAX;
     return;
@@ -138,10 +138,10 @@ static void open_packet(struct writer_domain *domain, uint64_t time_us) {
 
 /* ---- events ---- */
 
-static void prepare(struct memtrace_writer *writer, struct writer_domain *domain, uint64_t time_us) {
+static void writer_prepare(struct memtrace_writer *writer, struct writer_domain *domain, uint64_t time_us) {
   bool late = time_us > domain->begin_us && time_us - domain->begin_us > LATE_US;
-  if (header_bytes(writer) + domain->packet.count + ROOM > WRITER_PACKET || domain->queued > QUEUE_MOST ||
-      late || domain->next_block == domain->chunk_end)
+  if (writer_header_bytes(writer) + domain->packet.count + ROOM > WRITER_PACKET ||
+      domain->queued > QUEUE_MOST || late || domain->next_block == domain->chunk_end)
     writer_flush(writer, domain, time_us);
   domain->last_us = time_us;
 }
@@ -149,8 +149,8 @@ static void prepare(struct memtrace_writer *writer, struct writer_domain *domain
 /* The block may be another domain's. */
 static void put_change(struct memtrace_writer *writer, struct writer_domain *domain, uint64_t time_us,
                        uint64_t block, enum event event) {
-  prepare(writer, domain, time_us);
-  put_head(&domain->packet, time_us, event);
+  writer_prepare(writer, domain, time_us);
+  writer_put_head(&domain->packet, time_us, event);
   put_variable(&domain->packet, (int64_t)(domain->next_block - 1 - block));
 }
 
@@ -168,7 +168,7 @@ void memtrace_writer_begin(struct memtrace_writer *writer, unsigned version, con
                            writer_places *places, void *context) {
   *writer =
       (struct memtrace_writer){.version = version, .pid = run->pid, .places = places, .context = context};
-  put_run(writer, run);
+  writer_put_run(writer, run);
 }
 
 void memtrace_writer_end(struct memtrace_writer *writer) { free(writer->file.bytes); }
@@ -177,7 +177,7 @@ struct writer_domain *writer_domain_begin(struct memtrace_writer *writer, unsign
   struct writer_domain *domain = calloc(1, sizeof *domain);
   if (!domain) return NULL;
   domain->id = id;
-  take_chunk(writer, domain);
+  writer_take_chunk(writer, domain);
   open_packet(domain, begin_us);
   domain->verify_slot = UNVERIFIED;
   domain->verify = VERIFY_FIRST;
@@ -197,11 +197,11 @@ uint64_t writer_allocate(struct memtrace_writer *writer, struct writer_domain *d
                          int64_t length, int64_t samples, enum writer_source source, const uint64_t *codes,
                          size_t depth) {
   size_t common = writer_common(domain, codes, depth);
-  prepare(writer, domain, time_us);
+  writer_prepare(writer, domain, time_us);
   unsigned words = writer_code_stack(domain, codes, depth, common);
   struct writer_bytes *to = &domain->packet;
   bool usual = length >= 1 && length <= 16 && samples == 1 && source == WRITER_MINOR && depth - common < 256;
-  put_head(to, time_us, usual ? EVENT_SHORT + (unsigned)length : EVENT_ALLOCATION);
+  writer_put_head(to, time_us, usual ? EVENT_SHORT + (unsigned)length : EVENT_ALLOCATION);
   if (!usual) {
     put_variable(to, length);
     put_variable(to, samples);
@@ -230,7 +230,7 @@ void writer_flush(struct memtrace_writer *writer, struct writer_domain *domain, 
   struct head head = {domain->begin_us, domain->last_us,     domain->first_block, domain->next_block,
                       domain->id,       domain->verify_slot, domain->verify_next, domain->verify_code};
   put_packet(writer, &head, &domain->packet);
-  if (domain->next_block == domain->chunk_end) take_chunk(writer, domain);
+  if (domain->next_block == domain->chunk_end) writer_take_chunk(writer, domain);
   open_packet(domain, time_us);
 }
 /* SPDX-License-Identifier: MIT */

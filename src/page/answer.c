@@ -10,7 +10,7 @@ static size_t item_size(const struct answer_column *column) {
   return column->type == ANSWER_F64 ? sizeof(double) : 4;
 }
 
-static size_t rounded(size_t bytes) { return (bytes + 7) & ~(size_t)7; }
+static size_t answer_rounded(size_t bytes) { return (bytes + 7) & ~(size_t)7; }
 
 static size_t add_column(struct answer *answer, const char *name, enum answer_type type) {
   answer->columns[answer->column_count] = (struct answer_column){.name = name, .type = type};
@@ -18,7 +18,7 @@ static size_t add_column(struct answer *answer, const char *name, enum answer_ty
 }
 
 /* The place of a column's next value; NULL without memory. */
-static void *next_of(struct answer *answer, size_t number) {
+static void *answer_next_of(struct answer *answer, size_t number) {
   struct answer_column *column = &answer->columns[number];
   if (!array_reserve(&column->values, &column->capacity, column->count + 1, item_size(column)))
     return answer->exhausted = true, NULL;
@@ -36,18 +36,18 @@ static void write_columns(struct answer *answer) {
     json_integer(&answer->json, "at", at);
     json_integer(&answer->json, "count", column->count);
     json_end(&answer->json, '}');
-    at += rounded(column->count * item_size(column));
+    at += answer_rounded(column->count * item_size(column));
   }
   json_end(&answer->json, '}');
   json_end(&answer->json, '}');
 }
 
 /* The bytes of the whole answer; NULL without memory. */
-static char *join(const struct answer *answer, size_t *length) {
-  size_t at = 8 + rounded(answer->text_length);
+static char *answer_join(const struct answer *answer, size_t *length) {
+  size_t at = 8 + answer_rounded(answer->text_length);
   *length = at;
   for (size_t i = 0; i < answer->column_count; i++)
-    *length += rounded(answer->columns[i].count * item_size(&answer->columns[i]));
+    *length += answer_rounded(answer->columns[i].count * item_size(&answer->columns[i]));
   char *bytes = calloc(1, *length);
   if (!bytes) return NULL;
   for (int i = 0; i < 4; i++) {
@@ -58,7 +58,7 @@ static char *join(const struct answer *answer, size_t *length) {
   for (size_t i = 0; i < answer->column_count; i++) {
     size_t size = answer->columns[i].count * item_size(&answer->columns[i]);
     if (size) memcpy(bytes + at, answer->columns[i].values, size);
-    at += rounded(size);
+    at += answer_rounded(size);
   }
   return bytes;
 }
@@ -85,17 +85,17 @@ size_t answer_integers(struct answer *answer, const char *name) {
 }
 
 void answer_number(struct answer *answer, size_t column, double number) {
-  double *next = next_of(answer, column);
+  double *next = answer_next_of(answer, column);
   if (next) *next = number;
 }
 
 void answer_single(struct answer *answer, size_t column, double number) {
-  float *next = next_of(answer, column);
+  float *next = answer_next_of(answer, column);
   if (next) *next = (float)number;
 }
 
 void answer_integer(struct answer *answer, size_t column, uint32_t number) {
-  uint32_t *next = next_of(answer, column);
+  uint32_t *next = answer_next_of(answer, column);
   if (next) *next = number;
 }
 
@@ -108,7 +108,7 @@ wn_status answer_end(struct answer *answer, char **bytes, size_t *length) {
   bool failed = ferror(answer->json.out) || answer->exhausted;
   failed = fclose(answer->json.out) || failed;
   answer->json.out = NULL;
-  *bytes = failed ? NULL : join(answer, length);
+  *bytes = failed ? NULL : answer_join(answer, length);
   answer_drop(answer);
   return *bytes ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the answer");
 }

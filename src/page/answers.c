@@ -21,7 +21,7 @@ static bool set_measure(struct request *request, const char *value) {
   return false;
 }
 
-static bool set_by(struct request *request, const char *value) {
+static bool answers_set_by(struct request *request, const char *value) {
   for (int grouping = 0; grouping < BY_STACK; grouping++)
     if (!strcmp(grouping_name((enum grouping)grouping), value))
       return request->grouping = (enum grouping)grouping, true;
@@ -50,7 +50,7 @@ static bool set_points(struct request *request, const char *value) {
   return *value && !*end && points >= POINTS_LEAST && points <= POINTS_MOST;
 }
 
-static bool set_per(struct request *request, const char *value) {
+static bool answers_set_per(struct request *request, const char *value) {
   static const char *const words[] = {"run", "second", "allocation", NULL};
   int found = word_among(words, value);
   request->per = found > 0 ? (enum scaling)found : PER_RUN;
@@ -65,7 +65,9 @@ static bool set_extent(struct request *request, const char *value) {
 }
 
 static bool set_view(struct request *request, const char *value) { return request->view = value, true; }
-static bool set_where(struct request *request, const char *value) { return request->where = value, true; }
+static bool answers_set_where(struct request *request, const char *value) {
+  return request->where = value, true;
+}
 static bool set_of(struct request *request, const char *value) { return request->of = value, true; }
 static bool set_focus(struct request *request, const char *value) { return request->focus = value, true; }
 static bool set_against(struct request *request, const char *value) { return request->against = value, true; }
@@ -73,15 +75,15 @@ static bool set_against(struct request *request, const char *value) { return req
 static const struct {
   const char *name;
   bool (*set)(struct request *request, const char *value);
-} keys[] = {{"view", set_view},     {"where", set_where},         {"measure", set_measure},
-            {"by", set_by},         {"direction", set_direction}, {"of", set_of},
+} keys[] = {{"view", set_view},     {"where", answers_set_where}, {"measure", set_measure},
+            {"by", answers_set_by}, {"direction", set_direction}, {"of", set_of},
             {"focus", set_focus},   {"fold", set_fold},           {"stacks", set_stacks},
-            {"points", set_points}, {"against", set_against},     {"per", set_per},
+            {"points", set_points}, {"against", set_against},     {"per", answers_set_per},
             {"extent", set_extent}};
 enum { KEYS = sizeof keys / sizeof *keys };
 
 /* Reads one line `key=value`. The value ends with a 0. */
-static wn_status read_line(struct request *request, char *line) {
+static wn_status answers_read_line(struct request *request, char *line) {
   char *equals = strchr(line, '=');
   if (!equals) return error_set(WN_EINVAL, "a request has lines key=value, not '%.40s'", line);
   *equals = 0;
@@ -94,13 +96,13 @@ static wn_status read_line(struct request *request, char *line) {
 }
 
 /* Reads a request from a text that it cuts in pieces. */
-static wn_status read_request(char *text, struct request *request) {
+static wn_status answers_read_request(char *text, struct request *request) {
   wn_status error = WN_OK;
   *request = (struct request){.points = POINTS_USUAL};
   for (char *line = text, *next; line && *line && !error; line = next) {
     next = strchr(line, '\n');
     if (next) *next++ = 0;
-    error = read_line(request, line);
+    error = answers_read_line(request, line);
   }
   return error;
 }
@@ -137,7 +139,7 @@ static bool has_report_of(const struct answers *answers, const char *where) {
 }
 
 /* Has the report of the query ready. */
-static wn_status prepare(struct answers *answers, const char *where) {
+static wn_status prepare_answers(struct answers *answers, const char *where) {
   if (has_report_of(answers, where)) return WN_OK;
   struct report report;
   char *copy = where ? strdup(where) : NULL;
@@ -173,7 +175,7 @@ static wn_status pair_runs(struct answers *answers, const struct request *reques
 
 /* The moment that is compared with that of the query: peak, end or a time. */
 static wn_status pair_moments(struct answers *answers, const struct request *request) {
-  wn_status error = prepare(answers, request->where);
+  wn_status error = prepare_answers(answers, request->where);
   if (error) return error;
   const struct report *report = &answers->report;
   double ns = 0;
@@ -228,7 +230,7 @@ static wn_status write_view(struct answers *answers, const struct request *reque
     if (!same_text(views[i].name, request->view)) continue;
     if (request->against) return write_compared(answers, request, views[i].compared, answer);
     if (!view) return error_set(WN_EINVAL, "a request with the view compare has 'against'");
-    wn_status error = needs_report(view) ? prepare(answers, request->where) : WN_OK;
+    wn_status error = needs_report(view) ? prepare_answers(answers, request->where) : WN_OK;
     return error ? error : view(answers, request, answer);
   }
   return error_set(WN_EINVAL, "a request has one of the views head, totals, time, flame, table, kinds, "
@@ -251,7 +253,7 @@ static bool make_part(struct answers *answers, const struct request *request) {
     view_function *view = views[i].view;
     if (!view || !same_text(views[i].name, request->view)) continue;
     if (request->against || !needs_report(view)) return false;
-    if (!has_report_of(answers, request->where)) return !prepare(answers, request->where);
+    if (!has_report_of(answers, request->where)) return !prepare_answers(answers, request->where);
     unsigned details = views_flame_details(request);
     return view == view_flame && !has_table_of(answers, request->measure, request->grouping, details) &&
            !views_table(answers, request->measure, request->grouping, details, &table);
@@ -294,7 +296,7 @@ wn_status views_pair(struct answers *answers, const struct pair **pair) {
 bool answers_prepare(struct answers *answers, const char *request, size_t length) {
   struct request parsed;
   char *text = strndup(request, length);
-  bool made = text && !read_request(text, &parsed) && make_part(answers, &parsed);
+  bool made = text && !answers_read_request(text, &parsed) && make_part(answers, &parsed);
   free(text);
   return made;
 }
@@ -307,7 +309,7 @@ wn_status answers_ask(struct answers *answers, const char *request, size_t lengt
   if (!text) return error_set(WN_ENOMEM, "not enough memory for the question");
   wn_status error = answer_begin(&answer, answers->state);
   if (error) return free(text), error;
-  error = read_request(text, &parsed);
+  error = answers_read_request(text, &parsed);
   if (!error) error = write_view(answers, &parsed, &answer);
   free(text);
   if (!error) return answer_end(&answer, bytes, size);

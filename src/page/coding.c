@@ -5,13 +5,13 @@
 #include "base/error.h"
 #include <stdlib.h>
 
-static bool make_room(struct coding *coding, size_t more) {
+static bool coding_make_room(struct coding *coding, size_t more) {
   bool room = !coding->no_memory && array_reserve(&coding->out, &coding->capacity, coding->count + more, 1);
   coding->no_memory = !room;
   return room;
 }
 
-static uint64_t take_number(struct coding *coding) {
+static uint64_t coding_take_number(struct coding *coding) {
   uint64_t number = get_varint(&coding->in);
   if (coding->in.bad) coding_fail(coding, "it ends too soon");
   return number;
@@ -42,13 +42,13 @@ wn_status coding_end(struct coding *coding) {
 }
 
 void coding_put(struct coding *coding, const void *bytes, size_t count) {
-  if (!make_room(coding, count)) return;
+  if (!coding_make_room(coding, count)) return;
   if (count) memcpy(coding->out + coding->count, bytes, count);
   coding->count += count;
 }
 
 void coding_put_number(struct coding *coding, uint64_t number) {
-  if (!make_room(coding, VARINT_MAX)) return;
+  if (!coding_make_room(coding, VARINT_MAX)) return;
   struct byte_sink sink = {.at = coding->out + coding->count, .end = coding->out + coding->capacity};
   put_varint(&sink, number);
   coding->count = (size_t)(sink.at - coding->out);
@@ -60,7 +60,7 @@ void code_number(struct coding *coding, uint64_t *number, uint64_t most) {
     coding_put_number(coding, *number);
     return;
   }
-  uint64_t found = take_number(coding);
+  uint64_t found = coding_take_number(coding);
   if (found > most) coding_fail(coding, "a number is too large");
   if (!coding->fault) *number = found;
 }
@@ -137,7 +137,7 @@ void code_array(struct coding *coding, void **items, size_t *count, size_t size,
   *count = 0;
 }
 
-static uint64_t load(const unsigned char *at, size_t width) {
+static uint64_t coding_load(const unsigned char *at, size_t width) {
   uint64_t number = 0;
   memcpy(&number, at, width); /* little-endian: trace/chunk.h */
   return number;
@@ -151,11 +151,11 @@ void code_column(struct coding *coding, void *items, size_t count, size_t stride
            before = 0;
   for (size_t i = 0; i < count && !coding_failed(coding); i++) {
     unsigned char *at = (unsigned char *)items + i * stride + offset;
-    uint64_t number = coding->writing ? load(at, width) : 0;
+    uint64_t number = coding->writing ? coding_load(at, width) : 0;
     if (coding->writing) {
       coding_put_number(coding, how == COLUMN_DELTA ? zigzag(number - before) : number);
     } else {
-      number = take_number(coding);
+      number = coding_take_number(coding);
       if (how == COLUMN_DELTA) number = before + unzigzag(number);
       if (number > most) coding_fail(coding, "a number is too large");
       if (!coding->fault) memcpy(at, &number, width);

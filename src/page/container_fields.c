@@ -9,7 +9,7 @@
 
 /* ---- a source without events ---- */
 
-static const struct container_source *of(const struct source *source) {
+static const struct container_source *container_fields_of(const struct source *source) {
   return (const struct container_source *)source;
 }
 
@@ -30,22 +30,28 @@ static void close_source(struct source *source) {
   free(container);
 }
 
-static const struct trace_run *run_of(const struct source *source) { return &of(source)->run; }
-static enum source_heap heap_of(const struct source *source) { return of(source)->heap; }
-static const struct trace_damage *damage_of(const struct source *source) { return &of(source)->damage; }
-static const struct source_limits *limits_of(const struct source *source) { return &of(source)->limits; }
-static uint32_t node_count_of(const struct source *source) { return of(source)->node_count; }
+static const struct trace_run *container_fields_run_of(const struct source *source) {
+  return &container_fields_of(source)->run;
+}
+static enum source_heap heap_of(const struct source *source) { return container_fields_of(source)->heap; }
+static const struct trace_damage *container_fields_damage_of(const struct source *source) {
+  return &container_fields_of(source)->damage;
+}
+static const struct source_limits *limits_of(const struct source *source) {
+  return &container_fields_of(source)->limits;
+}
+static uint32_t node_count_of(const struct source *source) { return container_fields_of(source)->node_count; }
 
-static struct trace_node node_of(const struct source *source, uint32_t number) {
-  return (struct trace_node){.parent = of(source)->parents[number]};
+static struct trace_node container_fields_node_of(const struct source *source, uint32_t number) {
+  return (struct trace_node){.parent = container_fields_of(source)->parents[number]};
 }
 
 static const struct source_format format = {.close = close_source,
-                                            .run = run_of,
+                                            .run = container_fields_run_of,
                                             .heap = heap_of,
-                                            .damage = damage_of,
+                                            .damage = container_fields_damage_of,
                                             .stack_count = node_count_of,
-                                            .stack = node_of,
+                                            .stack = container_fields_node_of,
                                             .limits = limits_of};
 
 /* Reading: refuses times that are out of order, or after the end of the trace. The time is the

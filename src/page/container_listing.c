@@ -11,7 +11,7 @@ static bool has_lines(const char *text, uint32_t count) {
   return length && text[length - 1] == '\n' && found == count;
 }
 
-static bool is_whole(const struct listing *listing, const struct excerpt *excerpt) {
+static bool container_listing_is_whole(const struct listing *listing, const struct excerpt *excerpt) {
   return excerpt->file < listing->file_count && excerpt->first && excerpt->count &&
          excerpt->count <= UINT32_MAX - excerpt->first && has_lines(excerpt->text, excerpt->count);
 }
@@ -58,6 +58,7 @@ void listing_verify(struct coding *coding, const struct listing *listing, uint32
     if (listing->files[i].file >= strings || listing->files[i].state > LISTED_UNFIT)
       coding_fail(coding, "a file does not exist");
   for (size_t i = 0; i < listing->excerpt_count && !coding_failed(coding); i++)
-    if (!is_whole(listing, &listing->excerpts[i])) coding_fail(coding, "an excerpt is not whole");
+    if (!container_listing_is_whole(listing, &listing->excerpts[i]))
+      coding_fail(coding, "an excerpt is not whole");
 }
 /* SPDX-License-Identifier: MIT */

@@ -77,32 +77,34 @@ struct gathering {
   struct ranks frames, cells, lists; /* `lists`: the cells that are whole lists */
 };
 
-static uint32_t add(struct ranks *ranks, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+static uint32_t container_names_add(struct ranks *ranks, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
   return ranks_add(ranks, &(struct rank_key){{a, b, c, d}});
 }
 
-static uint32_t add_frame(struct gathering *gathering, const struct frame *frame) {
+static uint32_t container_names_add_frame(struct gathering *gathering, const struct frame *frame) {
   const uint32_t *string = gathering->numbering->string;
-  return add(&gathering->frames, (uint64_t)string[frame->function] << 32 | string[frame->module],
-             (uint64_t)string[frame->file] << 32 | frame->line,
-             (uint64_t)frame->first_column << 32 | frame->last_column,
-             (uint64_t)string[frame->place] << 32 | (uint64_t)frame->between << 2 |
-                 (uint64_t)frame->inlined << 1 | frame->wrapper);
+  return container_names_add(&gathering->frames,
+                             (uint64_t)string[frame->function] << 32 | string[frame->module],
+                             (uint64_t)string[frame->file] << 32 | frame->line,
+                             (uint64_t)frame->first_column << 32 | frame->last_column,
+                             (uint64_t)string[frame->place] << 32 | (uint64_t)frame->between << 2 |
+                                 (uint64_t)frame->inlined << 1 | frame->wrapper);
 }
 
 /* The index of a list; UINT32_MAX without memory. */
 static uint32_t add_list(struct gathering *gathering, struct frames frames) {
   uint64_t cell = 0; /* cells count from 1: 0 is the empty list */
   for (size_t i = frames.count; i-- > 0;) {
-    uint32_t frame = add_frame(gathering, &frames.frame[i]);
-    uint32_t next = frame == UINT32_MAX ? UINT32_MAX : add(&gathering->cells, frame, cell, 0, 0);
+    uint32_t frame = container_names_add_frame(gathering, &frames.frame[i]);
+    uint32_t next =
+        frame == UINT32_MAX ? UINT32_MAX : container_names_add(&gathering->cells, frame, cell, 0, 0);
     if (next == UINT32_MAX) return UINT32_MAX;
     cell = (uint64_t)next + 1;
   }
-  return add(&gathering->lists, cell, 0, 0, 0);
+  return container_names_add(&gathering->lists, cell, 0, 0, 0);
 }
 
-static struct frame frame_of(const struct rank_key *key) {
+static struct frame container_names_frame_of(const struct rank_key *key) {
   return (struct frame){.function = (uint32_t)(key->part[0] >> 32),
                         .module = (uint32_t)key->part[0],
                         .file = (uint32_t)(key->part[1] >> 32),
@@ -115,7 +117,7 @@ static struct frame frame_of(const struct rank_key *key) {
                         .wrapper = key->part[3] & 1};
 }
 
-static uint32_t length_of(const struct gathering *gathering, uint64_t cell) {
+static uint32_t container_names_length_of(const struct gathering *gathering, uint64_t cell) {
   uint32_t length = 0;
   for (; cell; cell = gathering->cells.keys[cell - 1].part[1]) length++;
   return length;
@@ -127,9 +129,9 @@ static bool lay_out(struct frame_lists *lists, const struct gathering *gathering
   lists->frames = malloc((frames + 1) * sizeof *lists->frames);
   lists->lengths = malloc((count + 1) * sizeof *lists->lengths);
   if (!lists->frames || !lists->lengths) return false;
-  for (size_t i = 0; i < frames; i++) lists->frames[i] = frame_of(&gathering->frames.keys[i]);
+  for (size_t i = 0; i < frames; i++) lists->frames[i] = container_names_frame_of(&gathering->frames.keys[i]);
   for (size_t i = 0; i < count; i++)
-    members += lists->lengths[i] = length_of(gathering, gathering->lists.keys[i].part[0]);
+    members += lists->lengths[i] = container_names_length_of(gathering, gathering->lists.keys[i].part[0]);
   lists->members = malloc((members + 1) * sizeof *lists->members);
   if (!lists->members) return false;
   lists->frame_count = frames;
@@ -141,8 +143,8 @@ static bool lay_out(struct frame_lists *lists, const struct gathering *gathering
   return true;
 }
 
-static bool gather(struct stored_stacks *stacks, const struct recording *recording,
-                   struct gathering *gathering) {
+static bool container_names_gather(struct stored_stacks *stacks, const struct recording *recording,
+                                   struct gathering *gathering) {
   const struct numbering *numbering = gathering->numbering;
   uint32_t nodes = source_stack_count(recording->samples->source);
   for (uint32_t node = 1; node <= nodes; node++) {
@@ -193,9 +195,9 @@ bool stacks_create(struct stored_stacks *stacks, const struct recording *recordi
   const char *hint = recording->names.hint;
   *stacks = (struct stored_stacks){.nodes = malloc(((size_t)numbering->nodes + 1) * sizeof *stacks->nodes),
                                    .hint = hint ? strdup(hint) : NULL};
-  bool done = stacks->nodes && (!hint || stacks->hint) && gather(stacks, recording, &gathering) &&
-              copy_wrappers(stacks, recording, numbering) &&
-              copy_builds(stacks, &recording->names, numbering);
+  bool done =
+      stacks->nodes && (!hint || stacks->hint) && container_names_gather(stacks, recording, &gathering) &&
+      copy_wrappers(stacks, recording, numbering) && copy_builds(stacks, &recording->names, numbering);
   ranks_destroy(&gathering.frames);
   ranks_destroy(&gathering.cells);
   ranks_destroy(&gathering.lists);

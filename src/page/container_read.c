@@ -14,7 +14,7 @@ struct reading {
 };
 
 /* A section to read; NULL: it is missing, or empty. */
-static const struct container_section *find(const struct reading *reading, const char *name) {
+static const struct container_section *container_read_find(const struct reading *reading, const char *name) {
   for (size_t i = 0; i < reading->count; i++) {
     const struct container_section *found = &reading->sections[i];
     if (!memcmp(found->name, name, sizeof found->name) && found->length) return found;
@@ -24,7 +24,7 @@ static const struct container_section *find(const struct reading *reading, const
 
 /* An absent section is read as an empty one, so it ends too soon. */
 static struct coding section(const struct reading *reading, const char *name) {
-  const struct container_section *found = find(reading, name);
+  const struct container_section *found = container_read_find(reading, name);
   if (!found) return (struct coding){.section = name, .fault = "it is missing"};
   const unsigned char *bytes = found->bytes;
   return (struct coding){.section = name, .in = {.at = bytes, .end = bytes + found->length}};
@@ -80,7 +80,7 @@ static wn_status read_processes(struct reading *reading) {
   struct samples *samples = reading->recording->samples;
   struct coding processes = section(reading, "PROC");
   wn_status error = WN_OK;
-  if (find(reading, "PROC")) {
+  if (container_read_find(reading, "PROC")) {
     code_processes(&processes, samples, reading->facts.unit_ns);
     error = coding_end(&processes);
   } else if (!processes_read(samples)) {
@@ -94,7 +94,7 @@ static wn_status read_processes(struct reading *reading) {
 
 static wn_status read_listing(struct reading *reading) {
   struct listing *listing = &reading->recording->listing;
-  if (!find(reading, "SRCS")) return WN_OK;
+  if (!container_read_find(reading, "SRCS")) return WN_OK;
   struct coding lines = section(reading, "SRCS");
   listing->given = true;
   code_listing(&lines, listing);
@@ -118,12 +118,12 @@ static wn_status read_all_rows(struct reading *reading) {
 
 static wn_status read_row_types(struct reading *reading) {
   struct coding types = section(reading, "TYPE");
-  if (!find(reading, "TYPE")) return WN_OK;
+  if (!container_read_find(reading, "TYPE")) return WN_OK;
   read_types(&types, reading->recording->samples);
   return coding_end(&types);
 }
 
-static wn_status read_others(struct reading *reading) {
+static wn_status container_read_read_others(struct reading *reading) {
   struct samples *samples = reading->recording->samples;
   struct coding times = section(reading, "TIME"), heap = section(reading, "HEAP"),
                 maps = section(reading, "MAPS"), rates = section(reading, "RATE"),
@@ -132,7 +132,7 @@ static wn_status read_others(struct reading *reading) {
   code_rates(&rates, samples);
   wn_status error = coding_end(&times);
   if (!error) error = coding_end(&rates);
-  if (!error && find(reading, "GRPS")) {
+  if (!error && container_read_find(reading, "GRPS")) {
     code_groups(&groups, samples);
     error = coding_end(&groups);
   }
@@ -147,11 +147,11 @@ static wn_status read_others(struct reading *reading) {
   return error;
 }
 
-static wn_status read_all(struct reading *reading) {
+static wn_status container_read_read_all(struct reading *reading) {
   wn_status error = read_meta(reading);
   if (!error) error = read_names(reading);
   if (!error) error = read_processes(reading);
-  if (!error) error = read_others(reading);
+  if (!error) error = container_read_read_others(reading);
   if (!error) error = read_listing(reading);
   if (!error) error = read_all_rows(reading);
   if (!error) error = read_row_types(reading);
@@ -186,7 +186,7 @@ wn_status container_read(const struct container_section *sections, size_t count,
   struct reading reading = {.sections = sections, .count = count};
   reading.recording = empty_recording(&reading.facts.source);
   if (!reading.recording) return error_set(WN_ENOMEM, "not enough memory for the recording");
-  wn_status error = read_all(&reading);
+  wn_status error = container_read_read_all(&reading);
   if (error) {
     recording_free(reading.recording);
     return error;

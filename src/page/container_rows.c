@@ -14,7 +14,7 @@ enum { KIND_CALL = 1, KIND_SIZE_BEFORE = 2, KIND_GROWTH = 4, KIND_FLAGS_LOG2 = 3
 
 static uint64_t usual_words(uint64_t size) { return (size + 15) >> 3; }
 
-static uint64_t bits_of(double number) {
+static uint64_t container_rows_bits_of(double number) {
   uint64_t bits;
   memcpy(&bits, &number, sizeof bits);
   return bits;
@@ -28,16 +28,16 @@ static double double_of(uint64_t bits) {
 
 /* ---- writing ---- */
 
-static struct rank_key kind_of(const struct samples *samples, const struct row *row) {
+static struct rank_key container_rows_kind_of(const struct samples *samples, const struct row *row) {
   double growth = row->first ? growth_at_birth(&samples->grown, row) : 0,
          before = growth * (double)row->size + 0.5;
   uint64_t flags = (uint64_t)row->rate << KIND_FLAGS_LOG2 | (row->call ? KIND_CALL : 0);
   struct rank_key key = {{row->size, row->words, flags, 0}};
   if (growth <= 0) return key;
   uint64_t size = before < 0x1p63 ? (uint64_t)before : 0;
-  bool same = bits_of(growth_of_sizes(size, row->size)) == bits_of(growth);
+  bool same = container_rows_bits_of(growth_of_sizes(size, row->size)) == container_rows_bits_of(growth);
   key.part[2] |= same ? KIND_SIZE_BEFORE : KIND_GROWTH;
-  key.part[3] = same ? size : bits_of(growth);
+  key.part[3] = same ? size : container_rows_bits_of(growth);
   return key;
 }
 
@@ -45,14 +45,15 @@ struct row_ranks {
   struct ranks kinds, stacks, threads;
 };
 
-static struct rank_key key_of(uint64_t number) { return (struct rank_key){{number}}; }
+static struct rank_key container_rows_key_of(uint64_t number) { return (struct rank_key){{number}}; }
 
 static bool rank_rows(struct row_ranks *ranks, const struct samples *samples,
                       const struct numbering *numbering) {
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    struct rank_key kind = kind_of(samples, row), stack = key_of(numbering->node[row->stack]),
-                    thread = key_of(row->thread);
+    struct rank_key kind = container_rows_kind_of(samples, row),
+                    stack = container_rows_key_of(numbering->node[row->stack]),
+                    thread = container_rows_key_of(row->thread);
     if (ranks_add(&ranks->kinds, &kind) == UINT32_MAX || ranks_add(&ranks->stacks, &stack) == UINT32_MAX ||
         ranks_add(&ranks->threads, &thread) == UINT32_MAX)
       return false;
@@ -108,7 +109,7 @@ static bool follow_threads(struct row_writer *writer, const struct samples *samp
   uint64_t last = 0, bits_of_all = 0, bits_of_threads = 0, *expected = writer->expected;
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    struct rank_key thread = key_of(row->thread);
+    struct rank_key thread = container_rows_key_of(row->thread);
     uint32_t by = ranks_of(&writer->ranks->threads, &thread);
     bits_of_all += bits_in(zigzag(row->block - last));
     bits_of_threads += bits_in(zigzag(row->block - expected[by]));
@@ -118,11 +119,12 @@ static bool follow_threads(struct row_writer *writer, const struct samples *samp
   return bits_of_threads < bits_of_all;
 }
 
-static void put_row(struct row_writer *writer, const struct row *row) {
+static void container_rows_put_row(struct row_writer *writer, const struct row *row) {
   const struct samples *samples = writer->samples;
   uint64_t begin = row->begin_ns / writer->unit_ns, born = row->born_ns / writer->unit_ns;
-  struct rank_key kind = kind_of(samples, row), stack = key_of(writer->numbering->node[row->stack]),
-                  thread = key_of(row->thread);
+  struct rank_key kind = container_rows_kind_of(samples, row),
+                  stack = container_rows_key_of(writer->numbering->node[row->stack]),
+                  thread = container_rows_key_of(row->thread);
   uint32_t by = ranks_of(&writer->ranks->threads, &thread);
   uint64_t *expected = &writer->expected[writer->by_thread ? by : 0];
   uint64_t numbers[COLUMNS] = {
@@ -149,7 +151,8 @@ void write_rows(struct coding *kinds, struct coding *rows, const struct samples 
   if (!ranked) kinds->no_memory = rows->no_memory = true;
   if (ranked) put_kinds(kinds, &ranks);
   if (ranked) writer.by_thread = follow_threads(&writer, samples);
-  for (size_t i = 0; ranked && i < samples->row_count; i++) put_row(&writer, &samples->rows[i]);
+  for (size_t i = 0; ranked && i < samples->row_count; i++)
+    container_rows_put_row(&writer, &samples->rows[i]);
   coding_put_number(rows, samples->row_count);
   code_bool(rows, &writer.by_thread);
   for (int i = 0; i < COLUMNS; i++) {
@@ -207,7 +210,7 @@ struct row_reader {
 };
 
 /* Finds the columns. Each has at least one byte for each row, so the count of rows is believed. */
-static void find_columns(struct row_reader *reader, size_t count) {
+static void container_rows_find_columns(struct row_reader *reader, size_t count) {
   for (int i = 0; i < COLUMNS && !coding_failed(reader->coding); i++) {
     uint64_t length = 0;
     code_number(reader->coding, &length, SIZE_MAX);
@@ -247,7 +250,7 @@ static void take_flags(struct row *row, uint64_t flags) {
 }
 
 /* A time of `more` units after `from`; a fault if it is after the end. */
-static uint64_t later(struct row_reader *reader, uint64_t from, uint64_t more) {
+static uint64_t container_rows_later(struct row_reader *reader, uint64_t from, uint64_t more) {
   if (more <= reader->most - from) return from + more;
   coding_fail(reader->coding, "a time is after the end");
   return from;
@@ -266,11 +269,11 @@ static void read_row(struct row_reader *reader, struct row *row) {
     coding_fail(reader->coding, "a row has a kind, stack, thread or flags that do not exist");
     return;
   }
-  uint64_t begin = reader->begin = later(reader, reader->begin, numbers[BEGIN]);
+  uint64_t begin = reader->begin = container_rows_later(reader, reader->begin, numbers[BEGIN]);
   uint64_t *expected = &reader->expected[reader->by_thread ? numbers[THREAD] : 0];
   row->block = *expected + unzigzag(numbers[BLOCK]);
   row->begin_ns = row->born_ns = begin * unit;
-  row->end_ns = numbers[LIFE] ? later(reader, begin, numbers[LIFE] - 1) * unit : STILL_ALIVE;
+  row->end_ns = numbers[LIFE] ? container_rows_later(reader, begin, numbers[LIFE] - 1) * unit : STILL_ALIVE;
   take_kind(reader, row, &tables->kinds[numbers[KIND]]);
   take_flags(row, numbers[FLAGS]);
   row->stack = tables->stacks[numbers[STACK]];
@@ -292,7 +295,7 @@ static void finish_block(struct row_reader *reader, struct row *rows, size_t cou
       coding_fail(reader->coding, "the rows of a block do not follow each other");
   }
   last->promoted_ns =
-      promoted ? later(reader, born / reader->unit_ns, promoted - 1) * reader->unit_ns : NEVER;
+      promoted ? container_rows_later(reader, born / reader->unit_ns, promoted - 1) * reader->unit_ns : NEVER;
   const struct grown *grown = grown_at(reader->grown, rows[0].grown);
   if (!grown_finish_block(reader->grown, rows, count, grown ? grown->growth : 0, rates))
     reader->coding->no_memory = true;
@@ -306,7 +309,7 @@ struct part {
 };
 
 /* At one time the first row of a block comes first, and its last row last. */
-static int by_block(const void *a, const void *b) {
+static int container_rows_by_block(const void *a, const void *b) {
   const struct part *left = a, *right = b;
   if (left->block != right->block) return left->block < right->block ? -1 : 1;
   if (left->first != right->first) return left->first ? -1 : 1;
@@ -319,7 +322,7 @@ static void finish_parts(struct row_reader *reader, struct samples *samples, str
                          size_t count) {
   struct row *rows = malloc((count + 1) * sizeof *rows);
   if (!rows) reader->coding->no_memory = true;
-  qsort(parts, count, sizeof *parts, by_block);
+  qsort(parts, count, sizeof *parts, container_rows_by_block);
   for (size_t begin = 0, end; begin < count && !coding_failed(reader->coding); begin = end) {
     for (end = begin; end < count && parts[end].block == parts[begin].block; end++)
       rows[end - begin] = samples->rows[parts[end].row];
@@ -357,7 +360,7 @@ void read_rows(struct coding *coding, const struct row_tables *tables, struct sa
   size_t count = 0;
   code_count(coding, &count, COLUMNS);
   code_bool(coding, &reader.by_thread);
-  find_columns(&reader, count);
+  container_rows_find_columns(&reader, count);
   if (coding_failed(coding)) return;
   reader.expected = calloc(tables->thread_count + 1, sizeof *reader.expected);
   samples->rows = calloc(count + 1, sizeof *samples->rows);

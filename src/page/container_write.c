@@ -37,8 +37,9 @@ static size_t deflate_block(const unsigned char *bytes, size_t length, unsigned 
 }
 
 /* Completes a block of these bytes, and gives it to the sink. */
-static wn_status write_block(struct container_block *block, const unsigned char *bytes, size_t length,
-                             unsigned char *room, container_sink *sink, void *context) {
+static wn_status container_write_write_block(struct container_block *block, const unsigned char *bytes,
+                                             size_t length, unsigned char *room, container_sink *sink,
+                                             void *context) {
   size_t deflated = deflate_block(bytes, length, room);
   if (deflated == SIZE_MAX) return error_set(WN_ENOMEM, "not enough memory to deflate");
   block->raw_length = length;
@@ -50,7 +51,7 @@ static wn_status write_block(struct container_block *block, const unsigned char 
 }
 
 /* Writes what was coded as a section, and frees it. */
-static wn_status finish(struct writing *writing, struct coding *coding) {
+static wn_status container_write_finish(struct writing *writing, struct coding *coding) {
   wn_status error = coding_end(coding);
   if (!error)
     error =
@@ -59,7 +60,9 @@ static wn_status finish(struct writing *writing, struct coding *coding) {
   return error;
 }
 
-static struct coding begin(const char *name) { return (struct coding){.section = name, .writing = true}; }
+static struct coding container_write_begin(const char *name) {
+  return (struct coding){.section = name, .writing = true};
+}
 
 /* ---- sections ---- */
 
@@ -71,32 +74,32 @@ static wn_status write_meta(struct writing *writing) {
                                     .heap = source_heap(samples.source)};
   source.note = (struct trace_text){source.limits.note, (uint32_t)strlen(source.limits.note) + 1};
   struct container_facts facts = {CONTAINER_VERSION, writing->unit_ns, writing->recording->kept, &source};
-  struct coding coding = begin("META");
+  struct coding coding = container_write_begin("META");
   code_meta(&coding, &facts, &samples);
-  return finish(writing, &coding);
+  return container_write_finish(writing, &coding);
 }
 
-static wn_status write_names(struct writing *writing) {
-  struct coding strings = begin("STRS"), frames = begin("FRAM"), builds = begin("BLDS"),
-                nodes = begin("NODE");
+static wn_status container_write_write_names(struct writing *writing) {
+  struct coding strings = container_write_begin("STRS"), frames = container_write_begin("FRAM"),
+                builds = container_write_begin("BLDS"), nodes = container_write_begin("NODE");
   write_strings(&strings, writing->recording, &writing->numbering);
-  wn_status error = finish(writing, &strings);
+  wn_status error = container_write_finish(writing, &strings);
   if (error) return error;
   code_frames(&frames, &writing->stacks);
-  error = finish(writing, &frames);
+  error = container_write_finish(writing, &frames);
   if (error) return error;
   code_builds(&builds, &writing->stacks);
-  error = finish(writing, &builds);
+  error = container_write_finish(writing, &builds);
   if (error) return error;
   code_nodes(&nodes, &writing->stacks);
-  return finish(writing, &nodes);
+  return container_write_finish(writing, &nodes);
 }
 
 static wn_status write_all_rows(struct writing *writing) {
-  struct coding kinds = begin("KIND"), rows = begin("ROWS");
+  struct coding kinds = container_write_begin("KIND"), rows = container_write_begin("ROWS");
   write_rows(&kinds, &rows, writing->recording->samples, &writing->numbering, writing->unit_ns);
-  wn_status error = finish(writing, &kinds);
-  if (!error) return finish(writing, &rows);
+  wn_status error = container_write_finish(writing, &kinds);
+  if (!error) return container_write_finish(writing, &rows);
   free(rows.out);
   return error;
 }
@@ -111,65 +114,67 @@ static wn_status write_maps(struct writing *writing) {
     rows[i].stack = writing->numbering.node[rows[i].stack];
   }
   samples.mapped.rows = rows;
-  struct coding coding = begin("MAPS");
+  struct coding coding = container_write_begin("MAPS");
   code_maps(&coding, &samples, writing->numbering.nodes);
   free(rows);
-  return finish(writing, &coding);
+  return container_write_finish(writing, &coding);
 }
 
 static wn_status write_others(struct writing *writing) {
   struct samples samples = *writing->recording->samples;
-  struct coding times = begin("TIME"), processes = begin("PROC"), heap = begin("HEAP"), rates = begin("RATE"),
-                groups = begin("GRPS"), origins = begin("ORIG");
+  struct coding times = container_write_begin("TIME"), processes = container_write_begin("PROC"),
+                heap = container_write_begin("HEAP"), rates = container_write_begin("RATE"),
+                groups = container_write_begin("GRPS"), origins = container_write_begin("ORIG");
   code_times(&times, &samples);
-  wn_status error = finish(writing, &times);
+  wn_status error = container_write_finish(writing, &times);
   if (error) return error;
   code_rates(&rates, &samples);
-  error = finish(writing, &rates);
+  error = container_write_finish(writing, &rates);
   if (error) return error;
   if (samples.process_count > 1) {
     code_processes(&processes, &samples, writing->unit_ns);
-    error = finish(writing, &processes);
+    error = container_write_finish(writing, &processes);
     if (error) return error;
   }
   code_origins(&origins, &samples);
-  error = finish(writing, &origins);
+  error = container_write_finish(writing, &origins);
   if (error) return error;
   if (samples.group_count) {
     code_groups(&groups, &samples);
-    error = finish(writing, &groups);
+    error = container_write_finish(writing, &groups);
     if (error) return error;
   }
   code_heap(&heap, &samples);
-  error = finish(writing, &heap);
+  error = container_write_finish(writing, &heap);
   return error ? error : write_maps(writing);
 }
 
 static wn_status write_row_types(struct writing *writing) {
   struct samples samples = *writing->recording->samples;
-  struct coding coding = begin("TYPE");
+  struct coding coding = container_write_begin("TYPE");
   if (!samples.types) return WN_OK;
   write_types(&coding, &samples);
-  return finish(writing, &coding);
+  return container_write_finish(writing, &coding);
 }
 
 static wn_status write_listing(struct writing *writing) {
-  struct coding coding = begin("SRCS");
+  struct coding coding = container_write_begin("SRCS");
   struct listing renumbered;
   if (!writing->recording->listing.given) return WN_OK;
   bool done = listing_renumber(&writing->recording->listing, &writing->numbering, &renumbered);
   if (done) code_listing(&coding, &renumbered);
   free(renumbered.files);
   free(renumbered.excerpts);
-  return done ? finish(writing, &coding) : error_set(WN_ENOMEM, "not enough memory for the source lines");
+  return done ? container_write_finish(writing, &coding)
+              : error_set(WN_ENOMEM, "not enough memory for the source lines");
 }
 
-static wn_status write_all(struct writing *writing) {
+static wn_status container_write_write_all(struct writing *writing) {
   if (!numbering_create(&writing->numbering, writing->recording) ||
       !stacks_create(&writing->stacks, writing->recording, &writing->numbering))
     return error_set(WN_ENOMEM, "not enough memory for the stacks");
   wn_status error = write_meta(writing);
-  if (!error) error = write_names(writing);
+  if (!error) error = container_write_write_names(writing);
   if (!error) error = write_others(writing);
   if (!error) error = write_listing(writing);
   if (!error) error = write_row_types(writing);
@@ -187,7 +192,7 @@ wn_status container_write(const struct recording *recording, const struct contai
                                                         : CONTAINER_UNIT_NS,
                             .sink = sink,
                             .context = context};
-  wn_status error = write_all(&writing);
+  wn_status error = container_write_write_all(&writing);
   stacks_destroy(&writing.stacks);
   numbering_destroy(&writing.numbering);
   return error;
@@ -203,7 +208,7 @@ wn_status container_write_section(const char name[4], const void *bytes, size_t 
   memcpy(block.section, name, 4);
   for (; !error && length; block.index++) {
     size_t part = length < CONTAINER_BLOCK_BYTES ? length : CONTAINER_BLOCK_BYTES;
-    error = write_block(&block, at, part, room, sink, context);
+    error = container_write_write_block(&block, at, part, room, sink, context);
     at += part;
     length -= part;
   }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct tree_node *node_of(const struct flame *flame, uint32_t node) {
+static const struct tree_node *flame_node_of(const struct flame *flame, uint32_t node) {
   return &flame->tree->nodes[node];
 }
 
@@ -22,13 +22,13 @@ static void merge_both(struct branch_sums *sums, const struct branch_sums *other
   sums_merge(&sums->before, &other->before);
 }
 
-static void add_total(const struct flame *flame, uint32_t node, struct branch_sums *sums) {
-  sums_merge(&sums->after, &node_of(flame, node)->total);
+static void flame_add_total(const struct flame *flame, uint32_t node, struct branch_sums *sums) {
+  sums_merge(&sums->after, &flame_node_of(flame, node)->total);
   if (flame->before) sums_merge(&sums->before, &flame->before[node].total);
 }
 
 static void add_self(const struct flame *flame, uint32_t node, struct branch_sums *sums) {
-  sums_merge(&sums->after, &node_of(flame, node)->self);
+  sums_merge(&sums->after, &flame_node_of(flame, node)->self);
   if (flame->before) sums_merge(&sums->before, &flame->before[node].self);
 }
 
@@ -36,45 +36,47 @@ static void add_self(const struct flame *flame, uint32_t node, struct branch_sum
  * allocated itself, or, of one function, all that its origin has. */
 static void add_place_sums(const struct flame *flame, const struct place *place, struct branch_sums *sums) {
   if (flame->direction == CALLEES || flame->chosen)
-    add_total(flame, place->origin, sums);
+    flame_add_total(flame, place->origin, sums);
   else
     add_self(flame, place->origin, sums);
 }
 
-static bool has_samples(const struct sums *sums) { return sums->bytes.samples || sums->bytes.total > 0; }
+static bool flame_has_samples(const struct sums *sums) {
+  return sums->bytes.samples || sums->bytes.total > 0;
+}
 
 static bool has_total(const struct flame *flame, uint32_t node) {
-  return has_samples(&node_of(flame, node)->total) ||
-         (flame->before && has_samples(&flame->before[node].total));
+  return flame_has_samples(&flame_node_of(flame, node)->total) ||
+         (flame->before && flame_has_samples(&flame->before[node].total));
 }
 
 static bool has_self(const struct flame *flame, uint32_t node) {
-  return has_samples(&node_of(flame, node)->self) ||
-         (flame->before && has_samples(&flame->before[node].self));
+  return flame_has_samples(&flame_node_of(flame, node)->self) ||
+         (flame->before && flame_has_samples(&flame->before[node].self));
 }
 
-static bool is_chosen(const struct flame *flame, uint32_t node) {
-  return node && flame->chosen[node_of(flame, node)->label];
+static bool flame_is_chosen(const struct flame *flame, uint32_t node) {
+  return node && flame->chosen[flame_node_of(flame, node)->label];
 }
 
 /* Whether a node is of the chosen function, and none of its callers is. Each block counts once. */
 static bool is_outermost(const struct flame *flame, uint32_t node) {
-  if (!is_chosen(flame, node)) return false;
-  for (uint32_t at = node_of(flame, node)->parent; at; at = node_of(flame, at)->parent)
-    if (is_chosen(flame, at)) return false;
+  if (!flame_is_chosen(flame, node)) return false;
+  for (uint32_t at = flame_node_of(flame, node)->parent; at; at = flame_node_of(flame, at)->parent)
+    if (flame_is_chosen(flame, at)) return false;
   return true;
 }
 
 /* Appends the places one step away from a place. What the step leads nowhere is the branch's own. */
-static bool step(struct flame *flame, struct place place, struct branch_sums *self) {
-  const struct tree_node *node = node_of(flame, place.at);
+static bool flame_step(struct flame *flame, struct place place, struct branch_sums *self) {
+  const struct tree_node *node = flame_node_of(flame, place.at);
   if (flame->direction == CALLERS) {
     if (node->parent) return add_place(flame, node->parent, place.origin);
     add_place_sums(flame, &place, self);
     return true;
   }
   add_self(flame, place.at, self);
-  for (uint32_t child = node->first_child; child; child = node_of(flame, child)->next_sibling)
+  for (uint32_t child = node->first_child; child; child = flame_node_of(flame, child)->next_sibling)
     if (has_total(flame, child) && !add_place(flame, child, child)) return false;
   return true;
 }
@@ -87,7 +89,7 @@ static bool first_step(struct flame *flame, struct branch_sums *self) {
       if (is_outermost(flame, node) && !add_place(flame, node, node)) return false;
     return true;
   }
-  if (flame->direction == CALLEES) return step(flame, (struct place){0, 0}, self);
+  if (flame->direction == CALLEES) return flame_step(flame, (struct place){0, 0}, self);
   add_self(flame, 0, self);
   for (uint32_t node = 1; node < flame->tree->node_count; node++)
     if (has_self(flame, node) && !add_place(flame, node, node)) return false;
@@ -107,7 +109,7 @@ static bool add_branch(struct flame *flame, const struct branch *branch) {
 static bool make_branches(struct flame *flame, size_t begin, size_t first) {
   bool done = true;
   for (size_t i = begin; i < flame->place_count && done; i++) {
-    uint32_t label = node_of(flame, flame->places[i].at)->label;
+    uint32_t label = flame_node_of(flame, flame->places[i].at)->label;
     if (!flame->slot[label]) {
       done = add_branch(flame, &(struct branch){.label = label});
       if (done) flame->slot[label] = (uint32_t)(flame->branch_count - first);
@@ -125,9 +127,9 @@ static bool make_branches(struct flame *flame, size_t begin, size_t first) {
 static bool absorb_run(struct flame *flame, struct branch *second, size_t begin) {
   size_t kept = begin;
   for (size_t i = begin; i < flame->place_count; i++) {
-    if (node_of(flame, flame->places[i].at)->label != second->label)
+    if (flame_node_of(flame, flame->places[i].at)->label != second->label)
       flame->places[kept++] = flame->places[i];
-    else if (!step(flame, flame->places[i], &second->self))
+    else if (!flame_step(flame, flame->places[i], &second->self))
       return false;
   }
   flame->place_count = kept;
@@ -148,14 +150,15 @@ static bool sort_places(struct flame *flame, size_t begin, size_t first) {
     branch->end = branch->begin;
   }
   for (size_t i = 0; i < count; i++) {
-    struct branch *branch = &flame->branches[first + flame->slot[node_of(flame, copy[i].at)->label] - 1];
+    struct branch *branch =
+        &flame->branches[first + flame->slot[flame_node_of(flame, copy[i].at)->label] - 1];
     flame->places[branch->end++] = copy[i];
   }
   free(copy);
   return true;
 }
 
-static int by_total(const void *a, const void *b) {
+static int flame_by_total(const void *a, const void *b) {
   const struct branch *left = a, *right = b;
   if (left->size != right->size) return left->size < right->size ? 1 : -1;
   return (left->label > right->label) - (left->label < right->label);
@@ -208,7 +211,7 @@ void flame_destroy(struct flame *flame) {
 wn_status flame_root(struct flame *flame, struct branch *root) {
   *root = (struct branch){.label = 0};
   if (!flame->chosen) {
-    add_total(flame, 0, &root->total);
+    flame_add_total(flame, 0, &root->total);
     root->size = flame_size(flame, &root->total);
     return WN_OK;
   }
@@ -232,7 +235,7 @@ wn_status flame_children(struct flame *flame, struct branch *branch) {
   branch->self = (struct branch_sums){0};
   if (!branch->label) done = first_step(flame, &branch->self);
   for (size_t i = branch->begin; i < branch->end && done; i++)
-    done = step(flame, flame->places[i], &branch->self);
+    done = flame_step(flame, flame->places[i], &branch->self);
   if (branch->again && !flame->whole) done = done && absorb_run(flame, branch, begin);
   done = done && make_branches(flame, begin, first) && sort_places(flame, begin, first);
   for (size_t i = first; i < flame->branch_count; i++) {
@@ -242,7 +245,7 @@ wn_status flame_children(struct flame *flame, struct branch *branch) {
   }
   if (!done) return error_set(WN_ENOMEM, "not enough memory for the flame graph");
   if (flame->branch_count == first) return WN_OK;
-  qsort(flame->branches + first, flame->branch_count - first, sizeof *flame->branches, by_total);
+  qsort(flame->branches + first, flame->branch_count - first, sizeof *flame->branches, flame_by_total);
   merge_small(flame, first);
   return WN_OK;
 }

@@ -16,13 +16,15 @@ struct writing {
   struct html_size size;
 };
 
-static void put(struct writing *writing, const void *bytes, size_t length) {
+static void html_put(struct writing *writing, const void *bytes, size_t length) {
   writing->size.bytes += fwrite(bytes, 1, length, writing->out);
 }
 
-static void put_string(struct writing *writing, const char *string) { put(writing, string, strlen(string)); }
+static void html_put_string(struct writing *writing, const char *string) {
+  html_put(writing, string, strlen(string));
+}
 
-static wn_status failed(const struct writing *writing) {
+static wn_status html_failed(const struct writing *writing) {
   return ferror(writing->out) ? error_set(WN_EIO, "%s", strerror(errno)) : WN_OK;
 }
 
@@ -38,7 +40,7 @@ static const char *escape_of(char c) {
   }
 }
 
-static void put_text(struct writing *writing, const char *text) {
+static void put_text_html(struct writing *writing, const char *text) {
   writing->size.bytes += html_put_text(writing->out, text);
 }
 
@@ -55,15 +57,15 @@ static void put_base64(struct writing *writing, const unsigned char *bytes, size
     if (left > 2) group |= bytes[at + 2];
     for (unsigned i = 0; i < 4; i++) line[used++] = i <= left ? digits[group >> (18 - 6 * i) & 63] : '=';
     if (used == sizeof line) {
-      put(writing, line, used);
+      html_put(writing, line, used);
       used = 0;
     }
   }
-  put(writing, line, used);
+  html_put(writing, line, used);
 }
 
 /* A container_sink. */
-static wn_status put_block(const struct container_block *block, void *context) {
+static wn_status html_put_block(const struct container_block *block, void *context) {
   struct writing *writing = context;
   const struct html_options *options = writing->options;
   uint64_t before = writing->size.bytes;
@@ -75,39 +77,39 @@ static wn_status put_block(const struct container_block *block, void *context) {
       "data-raw=\"%zu\" data-codec=\"%s\" data-crc=\"%08x\"%s>",
       block->section, block->index, block->count, block->raw_length, block->deflated ? "deflate-raw" : "raw",
       block->crc, writing->before ? " data-run=\"before\"" : "");
-  put_string(writing, head);
+  html_put_string(writing, head);
   put_base64(writing, block->stored, block->stored_length);
-  put_string(writing, "</script>\n");
+  html_put_string(writing, "</script>\n");
   if (rows) writing->size.rows += writing->size.bytes - before;
   if (options->progress)
     options->progress(rows ? (block->index + 1.0) / block->count : 0, options->progress_context);
-  return failed(writing);
+  return html_failed(writing);
 }
 
-static wn_status put_data(struct writing *writing, const struct recording *recording,
-                          const struct recording *before) {
+static wn_status html_put_data(struct writing *writing, const struct recording *recording,
+                               const struct recording *before) {
   const struct html_options *options = writing->options;
   wn_status error = WN_OK;
   for (size_t i = 0; i < options->extra_count && !error; i++) {
     const struct container_section *extra = &options->extras[i];
-    error = container_write_section(extra->name, extra->bytes, extra->length, put_block, writing);
+    error = container_write_section(extra->name, extra->bytes, extra->length, html_put_block, writing);
   }
   writing->before = true;
-  if (!error && before) error = container_write(before, &options->container, put_block, writing);
+  if (!error && before) error = container_write(before, &options->container, html_put_block, writing);
   writing->before = false;
-  return error ? error : container_write(recording, &options->container, put_block, writing);
+  return error ? error : container_write(recording, &options->container, html_put_block, writing);
 }
 
 static void put_meta(struct writing *writing, const char *name, const char *content) {
   if (!content) return;
-  put_string(writing, "<meta name=\"winnow-");
-  put_string(writing, name);
-  put_string(writing, "\" content=\"");
-  put_text(writing, content);
-  put_string(writing, "\">");
+  html_put_string(writing, "<meta name=\"winnow-");
+  html_put_string(writing, name);
+  html_put_string(writing, "\" content=\"");
+  put_text_html(writing, content);
+  html_put_string(writing, "\">");
 }
 
-static void put_head(struct writing *writing, const struct html_head *head) {
+static void html_put_head(struct writing *writing, const struct html_head *head) {
   put_meta(writing, "view", head->address);
   put_meta(writing, "file", head->file);
   put_meta(writing, "before", head->before);
@@ -120,7 +122,7 @@ static const unsigned char *put_until(struct writing *writing, const unsigned ch
   const unsigned char *end = page_template + page_template_length;
   const unsigned char *found = memmem(from, (size_t)(end - from), marker, strlen(marker));
   ASSERT(found);
-  put(writing, from, (size_t)((found ? found : end) - from));
+  html_put(writing, from, (size_t)((found ? found : end) - from));
   return found ? found + strlen(marker) : end;
 }
 
@@ -145,29 +147,29 @@ wn_status html_write(FILE *out, const struct recording *recording, const struct 
                      const struct html_options *options, struct html_size *size) {
   struct writing writing = {.out = out, .options = options};
   const unsigned char *at = put_until(&writing, page_template, "<!--winnow:head-->");
-  put_head(&writing, &options->head);
+  html_put_head(&writing, &options->head);
   at = put_until(&writing, at, "<!--winnow:text-->");
-  put_text(&writing, options->text);
+  put_text_html(&writing, options->text);
   at = put_until(&writing, at, "<!--winnow:data-->");
-  wn_status error = put_data(&writing, recording, before);
+  wn_status error = html_put_data(&writing, recording, before);
   if (error) return error;
-  put(&writing, at, (size_t)(page_template + page_template_length - at));
+  html_put(&writing, at, (size_t)(page_template + page_template_length - at));
   if (fflush(out)) return error_set(WN_EIO, "%s", strerror(errno));
   *size = writing.size;
-  return failed(&writing);
+  return html_failed(&writing);
 }
 
 void html_write_served(FILE *out, const struct html_head *head, const char *text) {
   struct writing writing = {.out = out};
   const unsigned char *at = put_until(&writing, page_template, "<!--winnow:head-->");
-  put_string(&writing, "<meta name=\"winnow-server\">");
-  put_head(&writing, head);
+  html_put_string(&writing, "<meta name=\"winnow-server\">");
+  html_put_head(&writing, head);
   at = put_until(&writing, at, no_connection);
-  put_string(&writing, own_server);
+  html_put_string(&writing, own_server);
   at = put_until(&writing, at, "<!--winnow:text-->");
-  put_text(&writing, text);
+  put_text_html(&writing, text);
   at = put_until(&writing, at, "<!--winnow:data-->");
-  put(&writing, at, (size_t)(page_template + page_template_length - at));
+  html_put(&writing, at, (size_t)(page_template + page_template_length - at));
 }
 
 char *html_served_policy(void) {

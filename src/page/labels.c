@@ -37,8 +37,8 @@ static void make_valid(char text[LABEL_TEXT_MOST]) {
 }
 
 /* `after`: as in label_write. */
-static void write_text(const struct call_tree *tree, const struct names *names, const struct names *after,
-                       uint32_t label, char text[LABEL_TEXT_MOST]) {
+static void labels_write_text(const struct call_tree *tree, const struct names *names,
+                              const struct names *after, uint32_t label, char text[LABEL_TEXT_MOST]) {
   const struct label *found = &tree->labels[label];
   const char *module = strings_text(names->strings, found->module);
   bool shared = found->function && names->shared && names->shared[found->function];
@@ -86,7 +86,7 @@ void label_write(const struct call_tree *tree, const struct names *names, const 
                  uint32_t label, struct json *json) {
   const struct label *of = &tree->labels[label];
   char text[LABEL_TEXT_MOST];
-  write_text(tree, names, after, label, text);
+  labels_write_text(tree, names, after, label, text);
   json_begin(json, NULL, '{');
   json_string(json, "text", text);
   json_string(json, "function", strings_text(names->strings, of->function));
@@ -113,6 +113,6 @@ bool label_has_line(const struct label *label, const struct label *line) {
 }
 
 void labels_text(const struct labels *labels, uint32_t label, char text[LABEL_TEXT_MOST]) {
-  write_text(labels->tree, names_for(labels, label), after_for(labels, label), label, text);
+  labels_write_text(labels->tree, names_for(labels, label), after_for(labels, label), label, text);
 }
 /* SPDX-License-Identifier: MIT */

@@ -11,14 +11,14 @@ struct used {
   const struct rank_key *key;
 };
 
-static uint64_t hash_of(const struct rank_key *key) {
+static uint64_t ranks_hash_of(const struct rank_key *key) {
   uint64_t hash = 0;
   for (int i = 0; i < 4; i++) hash = hash_combine(hash, key->part[i]);
   return hash;
 }
 
 /* The number of a key plus 1; 0: it was not added. */
-static uint32_t find(const struct ranks *ranks, const struct rank_key *key, uint64_t hash) {
+static uint32_t ranks_find(const struct ranks *ranks, const struct rank_key *key, uint64_t hash) {
   struct index_walk walk = {.hash = hash};
   uint32_t found;
   while ((found = index_next(&ranks->by_key, &walk)))
@@ -26,7 +26,7 @@ static uint32_t find(const struct ranks *ranks, const struct rank_key *key, uint
   return found;
 }
 
-static bool add(struct ranks *ranks, const struct rank_key *key, uint64_t hash) {
+static bool add_ranks(struct ranks *ranks, const struct rank_key *key, uint64_t hash) {
   size_t count = ranks->count + 1;
   if (!array_reserve(&ranks->keys, &ranks->key_capacity, count, sizeof *ranks->keys) ||
       !array_reserve(&ranks->uses, &ranks->use_capacity, count, sizeof *ranks->uses) ||
@@ -42,7 +42,7 @@ static bool number_again(struct ranks *ranks) {
   free(ranks->by_key.slots);
   ranks->by_key = (struct index){.slots = NULL};
   for (size_t i = 0; i < ranks->count; i++)
-    if (!index_add(&ranks->by_key, hash_of(&ranks->keys[i]), (uint32_t)i + 1)) return false;
+    if (!index_add(&ranks->by_key, ranks_hash_of(&ranks->keys[i]), (uint32_t)i + 1)) return false;
   return true;
 }
 
@@ -57,9 +57,9 @@ static int by_use(const void *a, const void *b) {
 /* ---- shared ---- */
 
 uint32_t ranks_add(struct ranks *ranks, const struct rank_key *key) {
-  uint64_t hash = hash_of(key);
-  uint32_t found = find(ranks, key, hash);
-  if (!found && !add(ranks, key, hash)) return UINT32_MAX;
+  uint64_t hash = ranks_hash_of(key);
+  uint32_t found = ranks_find(ranks, key, hash);
+  if (!found && !add_ranks(ranks, key, hash)) return UINT32_MAX;
   uint32_t number = found ? found - 1 : (uint32_t)ranks->count - 1;
   ranks->uses[number]++;
   return number;
@@ -84,7 +84,7 @@ bool ranks_sort(struct ranks *ranks) {
 }
 
 uint32_t ranks_of(const struct ranks *ranks, const struct rank_key *key) {
-  return find(ranks, key, hash_of(key)) - 1;
+  return ranks_find(ranks, key, ranks_hash_of(key)) - 1;
 }
 
 void ranks_destroy(struct ranks *ranks) {

@@ -8,7 +8,7 @@ struct change_columns {
   size_t before, before_low, before_high, after, after_low, after_high, change, low, high;
 };
 
-static struct change_columns add_columns(struct answer *answer) {
+static struct change_columns view_compare_add_columns(struct answer *answer) {
   struct change_columns columns;
   columns.before = answer_numbers(answer, "before");
   columns.before_low = answer_numbers(answer, "before_low");
@@ -22,8 +22,8 @@ static struct change_columns add_columns(struct answer *answer) {
   return columns;
 }
 
-static void write_change(struct answer *answer, const struct change_columns *columns,
-                         const struct change *change) {
+static void view_compare_write_change(struct answer *answer, const struct change_columns *columns,
+                                      const struct change *change) {
   answer_number(answer, columns->before, change->before.estimate);
   answer_number(answer, columns->before_low, change->before.low);
   answer_number(answer, columns->before_high, change->before.high);
@@ -36,8 +36,8 @@ static void write_change(struct answer *answer, const struct change_columns *col
 }
 
 /* Rows and labels have the order of the comparison: row i has label i. */
-static void write_rows(const struct comparison *comparison, struct answer *answer) {
-  struct change_columns columns = add_columns(answer);
+static void view_compare_write_rows(const struct comparison *comparison, struct answer *answer) {
+  struct change_columns columns = view_compare_add_columns(answer);
   size_t blocks = answer_numbers(answer, "blocks"), had = answer_integers(answer, "before_samples"),
          has = answer_integers(answer, "after_samples"), sure = answer_integers(answer, "sure");
   size_t count = comparison->count < ROWS_MOST ? comparison->count : ROWS_MOST;
@@ -49,7 +49,7 @@ static void write_rows(const struct comparison *comparison, struct answer *answe
   for (size_t i = 0; i < count; i++) {
     const struct compared *row = &comparison->rows[i];
     const struct table *table = comparison_table(comparison, row);
-    write_change(answer, &columns, &row->bytes);
+    view_compare_write_change(answer, &columns, &row->bytes);
     answer_number(answer, blocks, row->blocks.difference.estimate);
     answer_integer(answer, had, (uint32_t)row->bytes.before.samples);
     answer_integer(answer, has, (uint32_t)row->bytes.after.samples);
@@ -86,7 +86,7 @@ wn_status view_compare(struct answers *answers, const struct request *request, s
   json_bool(json, "sure", comparison->sure);
   json_integer(json, "rows_count", comparison->count);
   json_integer(json, "sure_count", comparison->sure_count);
-  write_rows(comparison, answer);
+  view_compare_write_rows(comparison, answer);
   compared_tables_destroy(&tables);
   return WN_OK;
 }

@@ -10,7 +10,7 @@
 
 enum { THREADS_MOST = 3 };
 
-static void write_life(struct json *json, const char *name, const struct life *life) {
+static void view_details_write_life(struct json *json, const char *name, const struct life *life) {
   json_begin(json, name, '{');
   json_integer(json, "median", life->median);
   json_bool(json, "known", life->known);
@@ -28,7 +28,8 @@ static void write_fates(struct json *json, struct table *table, const struct gro
   json_estimate(json, "dead_next_share", &dead);
 }
 
-static void write_sums(struct json *json, const struct report *report, const struct group *group) {
+static void view_details_write_sums(struct json *json, const struct report *report,
+                                    const struct group *group) {
   struct estimate self = report_bytes(report, &group->self), total = report_bytes(report, &group->total),
                   self_blocks = report_blocks(report, &group->self),
                   blocks = report_blocks(report, &group->total);
@@ -42,8 +43,9 @@ static void write_sums(struct json *json, const struct report *report, const str
 
 /* Writes the largest parts of what a group's total counts, each with its share. `tree` has their
  * labels. Nothing is written if there are none. */
-static void write_parts(struct json *json, const char *name, const struct table *table,
-                        const struct call_tree *tree, const struct group *group, const struct parts *parts) {
+static void view_details_write_parts(struct json *json, const char *name, const struct table *table,
+                                     const struct call_tree *tree, const struct group *group,
+                                     const struct parts *parts) {
   double unit = table->report->recording->byte_unit;
   if (!parts->count) return;
   json_begin(json, name, '{');
@@ -72,8 +74,8 @@ static wn_status write_neighbours(struct json *json, const struct table *table, 
   wn_status error = parts_callers(&table->tree, group->label, &callers);
   if (!error) error = parts_callees(&table->tree, group->label, &callees);
   if (error) return error;
-  write_parts(json, "callers", table, &table->tree, group, &callers);
-  write_parts(json, "callees", table, &table->tree, group, &callees);
+  view_details_write_parts(json, "callers", table, &table->tree, group, &callers);
+  view_details_write_parts(json, "callees", table, &table->tree, group, &callees);
   return WN_OK;
 }
 
@@ -89,7 +91,8 @@ static bool is_address_of(const struct strings *strings, const struct label *add
 
 /* The lines of a function or file that are on its stacks; of a function without lines, its code
  * addresses. */
-static wn_status write_lines(struct json *json, const struct table *table, const struct group *group) {
+static wn_status view_details_write_lines(struct json *json, const struct table *table,
+                                          const struct group *group) {
   const struct label *asked = &table->tree.labels[group->label];
   const struct strings *strings = table->report->names->strings;
   struct parts parts = {.count = 0};
@@ -103,7 +106,7 @@ static wn_status write_lines(struct json *json, const struct table *table, const
     if (label_has_line(asked, label) || (!label->line && is_address_of(strings, label, asked)))
       parts_add(&parts, PARTS_MOST, &(struct part){line->label, line->total.bytes});
   }
-  write_parts(json, "lines", table, &lines.tree, group, &parts);
+  view_details_write_parts(json, "lines", table, &lines.tree, group, &parts);
   table_destroy(&lines);
   return WN_OK;
 }
@@ -121,7 +124,8 @@ static bool is_below(const struct row *row, struct share *share, void *context) 
   return node != NO_NODE && below->inside[node] && report_counts(table->report, table->measure, row, share);
 }
 
-static wn_status write_threads(struct json *json, const struct table *table, const struct group *group) {
+static wn_status view_details_write_threads(struct json *json, const struct table *table,
+                                            const struct group *group) {
   struct below below = {.table = table, .inside = malloc(table->tree.node_count * sizeof *below.inside)};
   struct parts parts = {.count = 0};
   struct call_tree threads;
@@ -132,7 +136,7 @@ static wn_status write_threads(struct json *json, const struct table *table, con
   if (error) return error;
   for (size_t i = 0; i < threads.group_count; i++)
     parts_add(&parts, THREADS_MOST, &(struct part){threads.groups[i].label, threads.groups[i].total.bytes});
-  if (threads.group_count > 1) write_parts(json, "threads", table, &threads, group, &parts);
+  if (threads.group_count > 1) view_details_write_parts(json, "threads", table, &threads, group, &parts);
   call_tree_destroy(&threads);
   return WN_OK;
 }
@@ -144,8 +148,8 @@ static wn_status write_all_parts(struct json *json, const struct table *table, c
   if (!group || !grouping_is_code(grouping)) return WN_OK;
   wn_status error = write_neighbours(json, table, group);
   if (error || grouping == BY_LINE) return error;
-  error = write_lines(json, table, group);
-  return error ? error : write_threads(json, table, group);
+  error = view_details_write_lines(json, table, group);
+  return error ? error : view_details_write_threads(json, table, group);
 }
 
 /* ---- the row ---- */
@@ -158,16 +162,16 @@ static const struct group *group_named(const struct table *table, const bool *ch
   return NULL;
 }
 
-static void write_group(struct json *json, struct table *table, const struct group *group) {
+static void view_details_write_group(struct json *json, struct table *table, const struct group *group) {
   const struct group nothing = {.label = 0};
   struct life self = {.low = NO_BOUND, .high = NO_BOUND}, total = self;
   if (group) {
     self = table_life(table, group, EXTENT_SELF);
     total = table_life(table, group, EXTENT_TOTAL);
   }
-  write_sums(json, table->report, group ? group : &nothing);
-  write_life(json, "self_life_ns", &self);
-  write_life(json, "total_life_ns", &total);
+  view_details_write_sums(json, table->report, group ? group : &nothing);
+  view_details_write_life(json, "self_life_ns", &self);
+  view_details_write_life(json, "total_life_ns", &total);
   if (group && table->details & TABLE_FATES) write_fates(json, table, group);
 }
 
@@ -177,7 +181,7 @@ static wn_status write_details(struct json *json, struct table *table, const cha
   wn_status error = labels_create(&labels, &table->tree, table->report->names);
   if (!error) error = views_choose(&labels, text, &chosen);
   const struct group *group = error ? NULL : group_named(table, chosen);
-  if (!error) write_group(json, table, group);
+  if (!error) view_details_write_group(json, table, group);
   if (!error) error = write_all_parts(json, table, group);
   labels_destroy(&labels);
   free(chosen);

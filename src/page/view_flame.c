@@ -40,7 +40,7 @@ struct writing {
   size_t depth, open_capacity;
 };
 
-static void add_columns(struct writing *writing) {
+static void view_flame_add_columns(struct writing *writing) {
   writing->next = answer_integers(writing->answer, "next");
   writing->label = answer_integers(writing->answer, "label");
   writing->bytes = answer_numbers(writing->answer, "bytes");
@@ -57,7 +57,7 @@ static void add_columns(struct writing *writing) {
 }
 
 /* What the box has: bytes, or, of a comparison, the change. */
-static struct estimate write_estimate(struct writing *writing, const struct branch *branch) {
+static struct estimate view_flame_write_estimate(struct writing *writing, const struct branch *branch) {
   struct answer *answer = writing->answer;
   struct estimate bytes = report_bytes(writing->report, &branch->total.after);
   if (writing->pair) {
@@ -71,7 +71,7 @@ static struct estimate write_estimate(struct writing *writing, const struct bran
   return bytes;
 }
 
-static double blocks_of(const struct writing *writing, const struct branch *branch) {
+static double view_flame_blocks_of(const struct writing *writing, const struct branch *branch) {
   return branch->total.after.blocks.total + writing->flame.scale * branch->total.before.blocks.total;
 }
 
@@ -82,18 +82,18 @@ static uint32_t write_box(struct writing *writing, const struct branch *branch) 
   answer_integer(answer, writing->next, box + 1);
   answer_integer(answer, writing->label,
                  labelled ? labels_number(&writing->labels, branch->label) : NO_LABEL);
-  struct estimate estimate = write_estimate(writing, branch);
+  struct estimate estimate = view_flame_write_estimate(writing, branch);
   answer_number(answer, writing->bytes, branch->size);
   answer_number(answer, writing->low, estimate.low);
   answer_number(answer, writing->high, estimate.high);
   answer_number(answer, writing->self, flame_size(&writing->flame, &branch->self));
-  answer_number(answer, writing->blocks, blocks_of(writing, branch));
+  answer_number(answer, writing->blocks, view_flame_blocks_of(writing, branch));
   answer_integer(answer, writing->samples, (uint32_t)estimate.samples);
   answer_integer(answer, writing->merged, branch->merged);
   return box;
 }
 
-static bool push(struct writing *writing, struct open_box box) {
+static bool view_flame_push(struct writing *writing, struct open_box box) {
   return ARRAY_ADD(writing->open, writing->depth, writing->open_capacity, box);
 }
 
@@ -107,7 +107,8 @@ static wn_status open_branch(struct writing *writing, struct branch *branch) {
   box.box = write_box(writing, branch);
   box.next = box.mark.branches;
   box.end = writing->flame.branch_count;
-  return push(writing, box) ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the flame graph");
+  return view_flame_push(writing, box) ? WN_OK
+                                       : error_set(WN_ENOMEM, "not enough memory for the flame graph");
 }
 
 static void close_branch(struct writing *writing) {
@@ -143,7 +144,7 @@ static const struct branch *child_named(struct writing *writing, size_t first, c
 }
 
 static void begin_chain(const struct writing *writing, struct chain *chain, const struct branch *branch) {
-  if (!chain->begun) *chain = (struct chain){true, branch->size, blocks_of(writing, branch)};
+  if (!chain->begun) *chain = (struct chain){true, branch->size, view_flame_blocks_of(writing, branch)};
 }
 
 /* Whether a branch passes on to `child`: it has nothing itself, and that child has nearly all of what
@@ -155,7 +156,7 @@ static bool passes(const struct writing *writing, struct chain *chain, const str
   chain->begun = !after->bytes.samples && !before->bytes.samples &&
                  flame_size(&writing->flame, &branch->self) <= 0 && child->size > 0 &&
                  child->size >= passed_share * chain->bytes &&
-                 blocks_of(writing, child) >= passed_share * chain->blocks;
+                 view_flame_blocks_of(writing, child) >= passed_share * chain->blocks;
   return chain->begun;
 }
 
@@ -199,7 +200,7 @@ static wn_status write_flame(struct writing *writing, const struct request *requ
   if (!error) error = descend(writing, request->focus, &root);
   if (error) return error;
   writing->flame.least = root.size * least_share;
-  add_columns(writing);
+  view_flame_add_columns(writing);
   error = write_boxes(writing, &root);
   bool calls = request->measure == MEASURE_ALLOCATED || request->measure == MEASURE_CHURN;
   json_string(&writing->answer->json, "unit", calls ? "calls" : "bytes");

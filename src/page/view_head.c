@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void write_threads(struct json *json, const struct samples *samples) {
+static void view_head_write_threads(struct json *json, const struct samples *samples) {
   json_begin(json, "threads", '[');
   for (size_t i = 0; i < samples->thread_count; i++) {
     json_begin(json, NULL, '{');
@@ -25,7 +25,7 @@ static void write_threads(struct json *json, const struct samples *samples) {
 }
 
 /* The names of what blocks are, at most so many; null: the trace does not say. */
-static void write_types(struct json *json, const struct strings *types) {
+static void view_head_write_types(struct json *json, const struct strings *types) {
   enum { TYPES_MOST = 1000 };
   if (!types) {
     json_null(json, "types");
@@ -87,8 +87,8 @@ static wn_status make_grown(const struct report *report, struct table *grown) {
 }
 
 /* The line with the most of what a function held itself, as "parser.c:12"; or nothing. */
-static void write_place(struct json *json, const char *name, const struct report *report,
-                        const struct call_tree *lines, const struct label *function) {
+static void view_head_write_place(struct json *json, const char *name, const struct report *report,
+                                  const struct call_tree *lines, const struct label *function) {
   char place[NEXT_MOST] = "";
   next_place(report, lines, function, place);
   json_string(json, name, place);
@@ -137,8 +137,8 @@ static void free_holders(struct holders *holders) {
   labels_destroy(&holders->labels);
 }
 
-static void write_holder(struct json *json, struct holders *holders, const struct group *group,
-                         const struct verdict *verdict) {
+static void view_head_write_holder(struct json *json, struct holders *holders, const struct group *group,
+                                   const struct verdict *verdict) {
   char text[LABEL_TEXT_MOST];
   struct estimate bytes = report_bytes(holders->report, &group->self);
   labels_text(&holders->labels, group->label, text);
@@ -147,8 +147,8 @@ static void write_holder(struct json *json, struct holders *holders, const struc
   json_estimate(json, "bytes", &bytes);
   if (holders->grown.details & TABLE_GROWTH)
     json_string(json, "trend", trend_of(holders->table, &holders->grown, group, SITES_BY_SELF, verdict));
-  write_place(json, "place", holders->report, &holders->lines.tree,
-              &holders->table->tree.labels[group->label]);
+  view_head_write_place(json, "place", holders->report, &holders->lines.tree,
+                        &holders->table->tree.labels[group->label]);
   json_end(json, '}');
 }
 
@@ -188,8 +188,8 @@ static wn_status write_next(const struct holders *holders, const struct verdict 
   char text[NEXT_MOST];
   const struct group *first = holders->largest[0];
   if (next_measure(verdict) == MEASURE_ALLOCATED) return write_next_of_allocated(holders, verdict, json);
-  next_step(holders->report, verdict, first ? table_label(holders->table, first) : NULL,
-            &holders->lines.tree, text);
+  next_step(holders->report, verdict, first ? table_label(holders->table, first) : NULL, &holders->lines.tree,
+            text);
   json_string(json, "next", text);
   return WN_OK;
 }
@@ -202,11 +202,11 @@ static wn_status write_holders(struct answers *answers, const struct verdict *ve
   if (!error) {
     json_begin(json, "holders", '[');
     for (size_t i = 0; i < HOLDERS && holders.largest[i]; i++)
-      write_holder(json, &holders, holders.largest[i], verdict);
+      view_head_write_holder(json, &holders, holders.largest[i], verdict);
     json_end(json, ']');
     json_begin(json, "places", '[');
     for (size_t i = 0; i < verdict->culprits; i++)
-      write_place(json, NULL, holders.report, &holders.lines.tree, &verdict->culprit[i].function);
+      view_head_write_place(json, NULL, holders.report, &holders.lines.tree, &verdict->culprit[i].function);
     json_end(json, ']');
     json_begin(json, "held", '[');
     for (size_t i = 0; i < verdict->culprits; i++) write_held(json, &holders, &verdict->culprit[i].function);
@@ -232,8 +232,8 @@ wn_status view_head(struct answers *answers, const struct request *request, stru
   json_trace(json, "trace", recording->samples);
   json_bool(json, "collected", recording->samples->collected);
   json_bool(json, "heap_told", heap_life_is_recorded(&recording->samples->life));
-  write_threads(json, recording->samples);
-  write_types(json, recording->samples->types);
+  view_head_write_threads(json, recording->samples);
+  view_head_write_types(json, recording->samples->types);
   json_wrappers(json, recording);
   json_string(json, "hint", recording->names.hint ? recording->names.hint : "");
   if (recording->samples->ended && recording->samples->end.kind == TRACE_END_EXEC)

@@ -36,7 +36,7 @@ static void make_sizes(struct classes *classes, uint64_t largest) {
     classes->size[classes->sizes++] = size;
 }
 
-static size_t class_of(const uint64_t *begins, size_t count, uint64_t value) {
+static size_t view_kinds_class_of(const uint64_t *begins, size_t count, uint64_t value) {
   size_t at = 0;
   for (size_t step = 32; step; step /= 2)
     if (at + step < count && begins[at + step] <= value) at += step;
@@ -44,8 +44,8 @@ static size_t class_of(const uint64_t *begins, size_t count, uint64_t value) {
 }
 
 /* Sums the rows that count, and notes their weights, by row. */
-static void add_rows(const struct report *report, enum measure measure, const struct classes *classes,
-                     struct cell_sums *cells, double *weights) {
+static void view_kinds_add_rows(const struct report *report, enum measure measure,
+                                const struct classes *classes, struct cell_sums *cells, double *weights) {
   const struct samples *samples = report->samples;
   struct share share;
   for (size_t i = 0; i < samples->row_count; i++) {
@@ -53,8 +53,8 @@ static void add_rows(const struct report *report, enum measure measure, const st
     weights[i] = 0;
     if (!report_counts(report, measure, row, &share)) continue;
     weights[i] = share_weight(&share, row);
-    size_t life = class_of(classes->life, classes->lives, row_life_ns(samples, row)),
-           size = class_of(classes->size, classes->sizes, row->size);
+    size_t life = view_kinds_class_of(classes->life, classes->lives, row_life_ns(samples, row)),
+           size = view_kinds_class_of(classes->size, classes->sizes, row->size);
     struct cell_sums *cell = &cells[life * classes->sizes + size];
     bool alive = row->died_ns == STILL_ALIVE;
     cell->bytes[alive] += share.bytes * weights[i];
@@ -144,7 +144,7 @@ static wn_status write_map(struct answer *answer, const struct report *report, e
   make_sizes(&classes, largest);
   struct cell_sums *cells = calloc(classes.lives * classes.sizes, sizeof *cells);
   if (!cells) return error_set(WN_ENOMEM, "not enough memory for the map");
-  add_rows(report, measure, &classes, cells, weights);
+  view_kinds_add_rows(report, measure, &classes, cells, weights);
   write_classes(&answer->json, "life_ns", classes.life, classes.lives);
   write_classes(&answer->json, "size_bytes", classes.size, classes.sizes);
   write_cells(answer, cells, classes.lives * classes.sizes);

@@ -6,8 +6,8 @@
 #include "page/views.h"
 
 /* The functions that are named, each with its change, and the line of the first. */
-static wn_status write_functions(const struct pair *pair, const struct regression *verdict,
-                                 const struct comparison *comparison, struct json *json) {
+static wn_status view_regression_write_functions(const struct pair *pair, const struct regression *verdict,
+                                                 const struct comparison *comparison, struct json *json) {
   const struct compared *rows[REGRESSION_NAMED];
   size_t count = regression_rows(verdict, comparison, rows);
   json_begin(json, "labels", '[');
@@ -33,14 +33,14 @@ static wn_status write_functions(const struct pair *pair, const struct regressio
   return WN_OK;
 }
 
-static wn_status write_change(const struct pair *pair, const struct regression *verdict,
-                              const struct facts *after, struct json *json) {
+static wn_status view_regression_write_change(const struct pair *pair, const struct regression *verdict,
+                                              const struct facts *after, struct json *json) {
   struct compared_tables tables;
   wn_status error = pair_compare(pair, regression_measure(verdict), BY_FUNCTION, EXTENT_SELF, &tables);
   if (error) return error;
   json_string(json, "fact", regression_label(after, verdict->fact));
   json_number(json, "change", verdict->change.difference.estimate);
-  error = write_functions(pair, verdict, &tables.comparison, json);
+  error = view_regression_write_functions(pair, verdict, &tables.comparison, json);
   compared_tables_destroy(&tables);
   return error;
 }
@@ -58,7 +58,7 @@ wn_status views_regression(const struct pair *pair, struct json *json) {
   json_string(json, "title", regression_title(verdict.kind, pair_is_exact(pair)));
   json_string(json, "reason", regression_reason(&verdict, pair));
   json_totals(json, &before);
-  if (verdict.kind > REGRESSION_NONE) error = write_change(pair, &verdict, &after, json);
+  if (verdict.kind > REGRESSION_NONE) error = view_regression_write_change(pair, &verdict, &after, json);
   json_end(json, '}');
   return error;
 }

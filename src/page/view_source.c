@@ -34,7 +34,7 @@ static int by_line(const void *left, const void *right) {
   return (a->line > b->line) - (a->line < b->line);
 }
 
-static uint32_t later(uint32_t a, uint32_t b) { return a > b ? a : b; }
+static uint32_t view_source_later(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static uint32_t earlier(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* Writes one line of an excerpt. */
@@ -47,7 +47,8 @@ static bool write_line(struct json *json, const struct excerpt *excerpt, uint32_
   return true;
 }
 
-static bool write_lines(struct json *json, const struct excerpt *excerpt, uint32_t first, uint32_t last) {
+static bool view_source_write_lines(struct json *json, const struct excerpt *excerpt, uint32_t first,
+                                    uint32_t last) {
   bool done = true;
   json_integer(json, "first", first);
   json_begin(json, "lines", '[');
@@ -56,7 +57,7 @@ static bool write_lines(struct json *json, const struct excerpt *excerpt, uint32
   return done;
 }
 
-static void write_mark(struct json *json, const struct report *report, const struct mark *mark) {
+static void view_source_write_mark(struct json *json, const struct report *report, const struct mark *mark) {
   struct estimate bytes = report_bytes(report, &mark->group->total);
   json_begin(json, NULL, '{');
   json_integer(json, "line", mark->line);
@@ -72,14 +73,14 @@ static size_t write_excerpt(struct json *json, const struct report *report, cons
   size_t used = 1;
   if (!excerpt) return used;
   uint32_t end = excerpt->first + excerpt->count - 1,
-           first = later(excerpt->first, marks->line - earlier(marks->line - 1, LISTING_AROUND)),
+           first = view_source_later(excerpt->first, marks->line - earlier(marks->line - 1, LISTING_AROUND)),
            last = earlier(end, earlier(marks->line, UINT32_MAX - LISTING_AROUND) + LISTING_AROUND);
   while (used < count && marks[used].line <= end && marks[used].line <= last + LISTING_AROUND + 1)
     last = earlier(end, marks[used++].line + LISTING_AROUND);
   json_begin(json, NULL, '{');
-  bool done = write_lines(json, excerpt, first, last);
+  bool done = view_source_write_lines(json, excerpt, first, last);
   json_begin(json, "marks", '[');
-  for (size_t i = 0; i < used; i++) write_mark(json, report, &marks[i]);
+  for (size_t i = 0; i < used; i++) view_source_write_mark(json, report, &marks[i]);
   json_end(json, ']');
   json_end(json, '}');
   return done ? used : 0;
@@ -97,7 +98,8 @@ static struct marks take_file(struct marks *marks) {
   return taken;
 }
 
-static wn_status write_file(struct json *json, const struct report *report, const struct marks *marks) {
+static wn_status view_source_write_file(struct json *json, const struct report *report,
+                                        const struct marks *marks) {
   static const char *const states[] = {"there", "changed", "absent", "unfit"};
   const struct listed_file *file = listing_file(&report->recording->listing, marks->mark->file);
   size_t used = 1;
@@ -147,7 +149,7 @@ wn_status view_source(struct answers *answers, const struct request *request, st
   json_begin(&answer->json, "files", '[');
   while (marks.count && !error) {
     struct marks file = take_file(&marks);
-    error = write_file(&answer->json, report, &file);
+    error = view_source_write_file(&answer->json, report, &file);
   }
   json_end(&answer->json, ']');
   table_destroy(&lines);

@@ -20,8 +20,8 @@ static struct estimate_columns add_estimates(struct answer *answer, const char *
   return columns;
 }
 
-static void write_estimate(struct answer *answer, const struct estimate_columns *columns,
-                           const struct estimate *estimate) {
+static void view_table_write_estimate(struct answer *answer, const struct estimate_columns *columns,
+                                      const struct estimate *estimate) {
   answer_number(answer, columns->estimate, estimate->estimate);
   answer_number(answer, columns->low, estimate->low);
   answer_number(answer, columns->high, estimate->high);
@@ -29,8 +29,8 @@ static void write_estimate(struct answer *answer, const struct estimate_columns 
 
 static double bound_of(uint64_t end) { return end == NO_BOUND ? NAN : (double)end; }
 
-static void write_rows(const struct table *table, const struct life *lives, struct labels *labels,
-                       struct answer *answer) {
+static void view_table_write_rows(const struct table *table, const struct life *lives, struct labels *labels,
+                                  struct answer *answer) {
   const struct report *report = table->report;
   size_t label = answer_integers(answer, "label");
   struct estimate_columns self = add_estimates(answer, "self", "self_low", "self_high"),
@@ -48,8 +48,8 @@ static void write_rows(const struct table *table, const struct life *lives, stru
                     of_blocks = report_blocks(report, &group->total);
     if (!group->self.bytes.samples) of_self = (struct estimate){0}; /* known: it allocates nothing itself */
     answer_integer(answer, label, labels_number(labels, group->label));
-    write_estimate(answer, &self, &of_self);
-    write_estimate(answer, &total, &of_all);
+    view_table_write_estimate(answer, &self, &of_self);
+    view_table_write_estimate(answer, &total, &of_all);
     answer_number(answer, self_blocks, group->self.blocks.total);
     answer_number(answer, blocks, group->total.blocks.total);
     answer_single(answer, blocks_low, of_blocks.low);
@@ -110,7 +110,7 @@ wn_status view_table(struct answers *answers, const struct request *request, str
   error = lives ? fill_lives(table, lives) : error_set(WN_ENOMEM, "not enough memory for the table");
   if (!error) error = labels_create(&labels, &table->tree, answers->report.names);
   if (!error) {
-    write_rows(table, lives, &labels, answer);
+    view_table_write_rows(table, lives, &labels, answer);
     labels_write(&labels, &answer->json);
     error = add_growth(table, answer);
   }

@@ -11,7 +11,7 @@ enum { MEMORY_POINTS = 1000, COLLECTIONS_MOST = 4000, PAUSES_MOST = 4000, TOP_MO
 static const double prominent = 0.05;
 
 /* Before the first birth that the query takes, nothing was held. That is known, not estimated. */
-static struct estimate held_at(const struct report *report, const struct moment *moment) {
+static struct estimate view_time_held_at(const struct report *report, const struct moment *moment) {
   if (report->query && moment->time_ns < query_born_from(report->query)) return (struct estimate){0};
   return report_bytes(report, &moment->live);
 }
@@ -23,7 +23,7 @@ static void write_curve(struct answer *answer, const struct report *report, cons
          minor = answer_numbers(answer, "minor"), major = answer_numbers(answer, "major"),
          outside = answer_numbers(answer, "outside"), rate = answer_numbers(answer, "rate");
   for (size_t i = 0; i < count; i++) {
-    struct estimate bytes = held_at(report, &moments[i]);
+    struct estimate bytes = view_time_held_at(report, &moments[i]);
     double seconds = i ? (double)(moments[i].time_ns - moments[i - 1].time_ns) / 1e9 : 0;
     answer_number(answer, time, (double)moments[i].time_ns);
     answer_number(answer, held, bytes.estimate);
@@ -59,7 +59,7 @@ static void write_peaks(struct json *json, const struct moment *moments, size_t 
   json_end(json, ']');
 }
 
-static void write_memory(struct answer *answer, const struct samples *samples) {
+static void view_time_write_memory(struct answer *answer, const struct samples *samples) {
   struct memory_point points[MEMORY_POINTS];
   size_t count = timeline_memory_thinned(samples, points, MEMORY_POINTS);
   size_t time = answer_numbers(answer, "memory_time"), rss = answer_numbers(answer, "rss"),
@@ -227,8 +227,8 @@ static wn_status write_one(struct drawn *drawn, const struct request *request, s
   return error;
 }
 
-static wn_status write_functions(struct answers *answers, const struct request *request,
-                                 struct answer *answer) {
+static wn_status view_time_write_functions(struct answers *answers, const struct request *request,
+                                           struct answer *answer) {
   struct drawn drawn = {.report = &answers->report};
   wn_status error = report_owners(&answers->report, request->grouping, &drawn.owners);
   if (error) return error;
@@ -247,7 +247,7 @@ static wn_status write_functions(struct answers *answers, const struct request *
 /* ---- shared ---- */
 
 wn_status view_time(struct answers *answers, const struct request *request, struct answer *answer) {
-  if (request->of) return write_functions(answers, request, answer);
+  if (request->of) return view_time_write_functions(answers, request, answer);
   struct report *report = &answers->report;
   size_t count = request->points;
   struct moment *moments = calloc(count, sizeof *moments);
@@ -259,14 +259,14 @@ wn_status view_time(struct answers *answers, const struct request *request, stru
     json_integer(&answer->json, "peak_ns", report->peak.median_ns);
     write_peaks(&answer->json, moments, count);
     write_curve(answer, report, moments, flow, count);
-    write_memory(answer, report->samples);
+    view_time_write_memory(answer, report->samples);
     write_collections(answer, report->samples);
     write_pauses(answer, report->samples);
   }
   bool done = moments && flow;
   free(moments);
   free(flow);
-  return done ? write_functions(answers, request, answer)
+  return done ? view_time_write_functions(answers, request, answer)
               : error_set(WN_ENOMEM, "not enough memory for the chart");
 }
 /* SPDX-License-Identifier: MIT */

@@ -37,7 +37,7 @@ static void filter_add(uint64_t hash, int change) {
     ;
 }
 
-static struct slot *find(const void *block, uint64_t hash) {
+static struct slot *find_addresses(const void *block, uint64_t hash) {
   for (unsigned i = 0; i < PROBES; i++) {
     struct slot *slot = &slots[(hash + i) % SLOTS];
     uintptr_t found = atomic_load_explicit(&slot->block, memory_order_acquire);
@@ -76,7 +76,7 @@ struct sampled_block *addresses_find(const void *block) {
   uint64_t hash = hash_mix((uintptr_t)block);
   /* A search for NULL, which programs free too, would find an unused slot. */
   if (!block || !atomic_load_explicit(filter_of(hash), memory_order_relaxed)) return NULL;
-  struct slot *slot = find(block, hash);
+  struct slot *slot = find_addresses(block, hash);
   return slot ? &slot->known : NULL;
 }
 

@@ -26,13 +26,14 @@ static const double HALF_LEVEL = 1.0905077326652577;
 /* At this rate, of a sample every 8 MB, no program allocates so much that samples cost much. */
 static const double LOWEST_RATE = 1e-6;
 
-static double within(double value, double least, double most) {
+static double budget_within(double value, double least, double most) {
   return value < least ? least : value > most ? most : value;
 }
 
 /* The next window may take this part. */
 static double wanted_share(const struct budget *budget) {
-  return budget->share * within(1 - budget->debt_ns / (budget->share * PAYBACK), LEAST_PART, MOST_PART);
+  return budget->share *
+         budget_within(1 - budget->debt_ns / (budget->share * PAYBACK), LEAST_PART, MOST_PART);
 }
 
 static double rate_at(const struct budget *budget, uint32_t level) {
@@ -52,7 +53,7 @@ static uint32_t level_after(const struct budget *budget, double factor) {
 /* The clock of samples may go back a little: the length of a cycle is measured again for each reading. */
 static double since(uint64_t now, uint64_t then) { return now > then ? (double)(now - then) : 0; }
 
-static uint32_t apart(uint32_t a, uint32_t b) { return a < b ? b - a : a - b; }
+static uint32_t budget_apart(uint32_t a, uint32_t b) { return a < b ? b - a : a - b; }
 
 /* The least level that memory allows (MEMORY). */
 static uint32_t level_of_memory(const struct budget *budget, uint64_t own_bytes) {
@@ -102,13 +103,15 @@ bool budget_follow(struct budget *budget, const struct budget_time *now) {
     return false;
   budget->began = *now;
   double most_debt = budget->share * PAYBACK;
-  budget->debt_ns = within(budget->debt_ns + sampling + other - budget->share * all, -most_debt, most_debt);
+  budget->debt_ns =
+      budget_within(budget->debt_ns + sampling + other - budget->share * all, -most_debt, most_debt);
   double may = wanted_share(budget) * all - other, least = LEAST_FOR_SAMPLES * budget->share * all;
   if (may < least) may = least;
-  double factor = may < MOST_RISE * sampling ? within(may / sampling, 1 / MOST_FALL, MOST_RISE) : MOST_RISE;
+  double factor =
+      may < MOST_RISE * sampling ? budget_within(may / sampling, 1 / MOST_FALL, MOST_RISE) : MOST_RISE;
   uint32_t level = level_after(budget, factor);
   if (level < least_level) level = least_level;
-  if (apart(level, budget->level) < LEVELS_A_CHANGE && level) return false;
+  if (budget_apart(level, budget->level) < LEVELS_A_CHANGE && level) return false;
   bool changes = level != budget->level;
   budget->level = level;
   return changes;

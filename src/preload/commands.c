@@ -36,7 +36,7 @@ static struct recorder *_Atomic recorder;
 static wn_profile *profile;
 static bool trace_is_bounded;
 
-static struct budget_time time_of(struct recorder *active, const struct cost *cost) {
+static struct budget_time commands_time_of(struct recorder *active, const struct cost *cost) {
   struct recorder_drop drop = recorder_last_drop(active);
   return (struct budget_time){.sampling = cost->sampling_ns,
                               .other = cost->other_ns,
@@ -49,7 +49,7 @@ static struct budget_time time_of(struct recorder *active, const struct cost *co
 static void take_budget(struct recorder *active, const struct control_sampling *sampling) {
   struct cost cost = cost_until_now();
   bool has = sampling->budget > 0 || (trace_is_bounded && sampling->rate > 0);
-  struct budget_time now = has ? time_of(active, &cost) : (struct budget_time){0};
+  struct budget_time now = has ? commands_time_of(active, &cost) : (struct budget_time){0};
   if (has) budget_begin(&budget, sampling->budget, sampling->rate, &now);
   atomic_store_explicit(&commands_have_budget, has, memory_order_relaxed);
 }
@@ -59,7 +59,7 @@ static bool budget_changes(struct recorder *active) {
   struct cost cost = cost_until_now();
   if (cycles < processor_due && !budget_is_spent(&budget, cost.sampling_ns)) return false;
   processor_due = cycles + PROCESSOR;
-  struct budget_time now = time_of(active, &cost);
+  struct budget_time now = commands_time_of(active, &cost);
   return budget_follow(&budget, &now);
 }
 

@@ -37,7 +37,7 @@ static bool is_setting_of(const char *setting, const char *name) {
   return !strncmp(setting, name, length) && setting[length] == '=';
 }
 
-static char *find(char *const *environment, const char *name) {
+static char *environment_find(char *const *environment, const char *name) {
   for (; environment && *environment; environment++)
     if (is_setting_of(*environment, name)) return *environment + strlen(name) + 1;
   return NULL;
@@ -77,7 +77,7 @@ static void remove_library(char *list) {
 
 /* ---- copies ---- */
 
-static const char *keep(const char *name, const char *value) {
+static const char *keep_environment(const char *name, const char *value) {
   size_t length = strlen(name), bytes = strlen(value) + 1;
   if (length + 1 + bytes > sizeof kept.texts - kept.used) return NULL;
   char *text = kept.texts + kept.used;
@@ -127,7 +127,7 @@ static char *put_setting(char *room, enum setting setting, const char *value) {
   return room;
 }
 
-static bool is_ours(const char *setting) {
+static bool environment_is_ours(const char *setting) {
   for (enum setting i = 0; i < SETTINGS; i++)
     if (setting_rows[i].variable && is_setting_of(setting, setting_rows[i].variable)) return true;
   return false;
@@ -151,12 +151,12 @@ static char *put_list(char *room, const char *others, bool with_ours) {
 
 /* ---- shared ---- */
 
-char *environment_variable(const char *name) { return find(environ, name); }
+char *environment_variable(const char *name) { return environment_find(environ, name); }
 
 void environment_keep(void) {
   for (enum setting i = 0; i < SETTINGS; i++) {
     const char *name = setting_rows[i].variable, *value = name ? environment_variable(name) : NULL;
-    if (value) kept.settings[i] = keep(name, value);
+    if (value) kept.settings[i] = keep_environment(name, value);
   }
   keep_library();
   keep_folder(trace_path());
@@ -178,7 +178,8 @@ void environment_mark_followers(void) {
 }
 
 bool environment_asks_otherwise(char *const *environment) {
-  const char *path = trace_path(), *request = find(environment, setting_rows[SETTING_TRACE].variable);
+  const char *path = trace_path(),
+             *request = environment_find(environment, setting_rows[SETTING_TRACE].variable);
   return request && (!path || strcmp(request, path) != 0);
 }
 
@@ -197,7 +198,7 @@ bool environment_is_in_reach(void) {
 
 size_t environment_room(char *const *environment) {
   size_t count = 0;
-  const char *others = find(environment, "LD_PRELOAD");
+  const char *others = environment_find(environment, "LD_PRELOAD");
   while (environment && environment[count]) count++;
   return (count + SETTINGS + 2) * sizeof *environment + PROGRAM_SETTINGS * SETTING_BYTES +
          sizeof "LD_PRELOAD=" + strlen(kept.library) + 1 + (others ? strlen(others) : 0);
@@ -206,7 +207,8 @@ size_t environment_room(char *const *environment) {
 char **environment_make(void *room, char *const *environment, const struct inherited *inherited) {
   char **made = room, **to = made;
   bool recorded = inherited->kind == INHERITED_RECORDED;
-  const char *others = find(environment, "LD_PRELOAD"), follow[] = {(char)('0' + inherited->follow), 0};
+  const char *others = environment_find(environment, "LD_PRELOAD"),
+             follow[] = {(char)('0' + inherited->follow), 0};
   size_t count = 0;
   while (environment && environment[count]) count++;
   char *text = (char *)(made + count + SETTINGS + 2);
@@ -215,7 +217,7 @@ char **environment_make(void *room, char *const *environment, const struct inher
     bool is_list = is_setting_of(environment[i], "LD_PRELOAD");
     if (is_list && list) *to++ = list; /* where the caller had it */
     if (is_list) list = NULL;
-    if (!is_list && !is_ours(environment[i])) *to++ = environment[i];
+    if (!is_list && !environment_is_ours(environment[i])) *to++ = environment[i];
   }
   if (list) *to++ = list;
   for (int i = 0; recorded && i < SETTINGS; i++)

@@ -71,7 +71,7 @@ static void *map_room(size_t bytes) {
 /* Room for an environment: on the caller's stack, or mapped if it is larger than `most`, since
  * stacks of threads and signal handlers may be small. */
 #define ROOM(bytes, most) ((bytes) <= (most) ? __builtin_alloca(bytes) : map_room(bytes))
-static void give_back(void *memory, size_t bytes, size_t most) {
+static void exec_give_back(void *memory, size_t bytes, size_t most) {
   if (bytes <= most || !memory) return;
   struct room *room = (struct room *)memory - 1;
   if (atomic_load_explicit(&last_room, memory_order_relaxed) == room)
@@ -104,7 +104,7 @@ static size_t most_on_stack(void) {
   bool lowered = limits_before_exec();                          \
   int result = next.function(__VA_ARGS__);                      \
   limits_exec_failed(lowered);                                  \
-  give_back(room, bytes, most);                                 \
+  exec_give_back(room, bytes, most);                            \
   process_stays(&becoming);                                     \
   return result
 
@@ -121,14 +121,14 @@ static size_t most_on_stack(void) {
   array[0] = (char *)first;                                                           \
   for (size_t i = 1; i < count; i++) array[i] = va_arg(list, char *)
 
-static bool is_program(const char *path) {
+static bool exec_is_program(const char *path) {
   struct stat status;
   return !stat(path, &status) && S_ISREG(status.st_mode) && !access(path, X_OK);
 }
 
 /* Finds the file that the name of a program means, as execvp does. NULL if there is none, or if its
  * path does not fit in `found`. */
-static const char *search(const char *name, char found[FOUND_MOST]) {
+static const char *exec_search(const char *name, char found[FOUND_MOST]) {
   size_t name_bytes = strlen(name) + 1;
   if (strchr(name, '/')) return name;
   const char *folders = environment_variable("PATH");
@@ -140,7 +140,7 @@ static const char *search(const char *name, char found[FOUND_MOST]) {
       memcpy(found, folder, length);
       if (length) found[length] = '/';
       memcpy(found + length + (length > 0), name, name_bytes);
-      if (is_program(found)) break;
+      if (exec_is_program(found)) break;
     }
     folder += length;
     if (!*folder) found = NULL;
@@ -159,7 +159,7 @@ static int spawn(__typeof__(posix_spawn) *function, pid_t *pid, const char *path
   process_spawns(&inherited, found, environment, &image);
   INHERIT(environment, &inherited);
   int error = function(&child, path, actions, attributes, arguments, given);
-  give_back(room, bytes, most);
+  exec_give_back(room, bytes, most);
   if (!error) process_spawned(&image, child);
   if (!error && pid) *pid = child;
   return error;
@@ -184,7 +184,7 @@ EXPORT int execve(const char *path, char *const arguments[], char *const environ
 
 EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[]) {
   char found[FOUND_MOST];
-  BECOME(AT_FDCWD, file, search(file, found), environment, execvpe, file, arguments, given);
+  BECOME(AT_FDCWD, file, exec_search(file, found), environment, execvpe, file, arguments, given);
 }
 
 EXPORT int fexecve(int descriptor, char *const arguments[], char *const environment[]) {
@@ -232,7 +232,7 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
   char found[FOUND_MOST];
   if (!next.posix_spawnp) exec_resolve();
   if (!process_follows()) return next.posix_spawnp(pid, file, actions, attributes, arguments, environment);
-  return spawn(next.posix_spawnp, pid, file, search(file, found), actions, attributes, arguments,
+  return spawn(next.posix_spawnp, pid, file, exec_search(file, found), actions, attributes, arguments,
                environment);
 }
 /* SPDX-License-Identifier: MIT */

@@ -27,14 +27,14 @@ static leave_function *next_exit, *next_Exit;
 
 /* Whether the stack has room for a measurement, which takes 3 KiB, and as much again for safety: a
  * handler's alternate stack may be all but full. */
-static bool has_room(void) {
+static bool exit_calls_has_room(void) {
   stack_t stack;
   if (sigaltstack(NULL, &stack) || !(stack.ss_flags & SS_ONSTACK)) return true;
   return (uintptr_t)&stack - (uintptr_t)stack.ss_sp >= ROOM_BYTES;
 }
 
-static _Noreturn void leave(leave_function *next, int status) {
-  if (process_is_recorded() && has_room()) process_leaves();
+static _Noreturn void exit_calls_leave(leave_function *next, int status) {
+  if (process_is_recorded() && exit_calls_has_room()) process_leaves();
   if (next) next(status);
   for (;;) syscall(SYS_exit_group, status);
 }
@@ -48,6 +48,6 @@ void exit_calls_resolve(void) {
 
 /* ---- what the program calls ---- */
 
-EXPORT _Noreturn void _exit(int status) { leave(next_exit, status); }
-EXPORT _Noreturn void _Exit(int status) { leave(next_Exit, status); }
+EXPORT _Noreturn void _exit(int status) { exit_calls_leave(next_exit, status); }
+EXPORT _Noreturn void _Exit(int status) { exit_calls_leave(next_Exit, status); }
 /* SPDX-License-Identifier: MIT */

@@ -35,7 +35,7 @@ static struct small_numbers (*next_small)(void);
 static struct { _Alignas(STRIPE_BYTES) _Atomic(size_t) bytes, in_slots; } held[STRIPES];
 
 /* What a block of glibc takes, header included. */
-static size_t chunk_bytes(size_t bytes) {
+static size_t info_calls_chunk_bytes(size_t bytes) {
   size_t chunk = (bytes + 23) & ~(size_t)15;
   return chunk < 32 ? 32 : chunk;
 }
@@ -56,16 +56,16 @@ void info_calls_resolve(void) {
   next_large = (__typeof__(next_large))dlsym(RTLD_NEXT, "mallinfo2");
 }
 
-static void count(size_t bytes, size_t sign) {
-  size_t change = sign * chunk_bytes(bytes);
+static void info_calls_count(size_t bytes, size_t sign) {
+  size_t change = sign * info_calls_chunk_bytes(bytes);
   unsigned stripe = stripe_of_thread();
   atomic_fetch_add_explicit(&held[stripe].bytes, change, memory_order_relaxed);
   if (bytes <= REGION_LARGEST_SLOT)
     atomic_fetch_add_explicit(&held[stripe].in_slots, change, memory_order_relaxed);
 }
 
-void info_count_in(size_t bytes) { count(bytes, 1); }
-void info_count_out(size_t bytes) { count(bytes, (size_t)-1); }
+void info_count_in(size_t bytes) { info_calls_count(bytes, 1); }
+void info_count_out(size_t bytes) { info_calls_count(bytes, (size_t)-1); }
 
 size_t info_held_bytes(bool in_slots) {
   size_t sum = 0;

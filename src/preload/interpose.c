@@ -31,14 +31,14 @@
 static inline bool maybe_sampled(const void *block) {
   return (uintptr_t)block - real.sampled.base < real.sampled.span;
 }
-static inline bool count_words(size_t words) { return LIKELY((words_left -= (int64_t)words) >= 0); }
+static inline bool interpose_count_words(size_t words) { return LIKELY((words_left -= (int64_t)words) >= 0); }
 static bool valid_alignment(size_t alignment) {
   return alignment && !(alignment & (alignment - 1)) && alignment <= LARGEST_ALIGNMENT;
 }
 
 /* Allocates a sampled block. NULL: the caller calls the real function, which also reports what is
  * wrong with the request. */
-static void *allocate(size_t bytes, size_t alignment, bool zero, size_t hits) {
+static void *interpose_allocate(size_t bytes, size_t alignment, bool zero, size_t hits) {
   if (!valid_alignment(alignment)) return NULL;
   return host_allocate(bytes, alignment < 16 ? 16 : alignment, zero, hits, WN_SOURCE_NORMAL);
 }
@@ -54,12 +54,12 @@ static size_t hits_of(size_t bytes) {
 
 /* Serves a request of `bytes` that exhausted the count: by a sampled block, or by what `fallback`
  * returns. */
-#define SAMPLED(block, bytes, alignment, zero, fallback)              \
-  size_t hits = hits_of(bytes);                                       \
-  void *block = hits ? allocate(bytes, alignment, zero, hits) : NULL; \
-  if (!block) {                                                       \
-    block = fallback;                                                 \
-    if (hits) host_follow(block, bytes, hits);                        \
+#define SAMPLED(block, bytes, alignment, zero, fallback)                        \
+  size_t hits = hits_of(bytes);                                                 \
+  void *block = hits ? interpose_allocate(bytes, alignment, zero, hits) : NULL; \
+  if (!block) {                                                                 \
+    block = fallback;                                                           \
+    if (hits) host_follow(block, bytes, hits);                                  \
   }
 
 /* The words of a request of HOST_OFFER_BYTES exhaust every count but that of the host at work. */
@@ -94,7 +94,7 @@ SLOW void *aligned_alloc_slow(size_t alignment, size_t bytes) {
 SLOW int posix_memalign_slow(void **block, size_t alignment, size_t bytes) {
   size_t hits = hits_of(bytes);
   bool valid = alignment % sizeof(void *) == 0;
-  void *sampled = hits && valid ? allocate(bytes, alignment, false, hits) : NULL;
+  void *sampled = hits && valid ? interpose_allocate(bytes, alignment, false, hits) : NULL;
   if (sampled) {
     *block = sampled;
     return 0;
@@ -115,7 +115,7 @@ SLOW void *realloc_other(void *block, size_t bytes) {
   if (!grown || bytes <= before) return grown;
   const struct host_growth growth = {.from = from, .before = before, .after = real.usable_size(grown)};
   size_t gained = malloc_words(growth.after) - malloc_words(before);
-  void *followed = count_words(gained) ? grown : host_follow_grown(grown, bytes, &growth);
+  void *followed = interpose_count_words(gained) ? grown : host_follow_grown(grown, bytes, &growth);
   if (followed != grown) {
     memcpy(followed, grown, bytes);
     real.free(grown);
@@ -128,7 +128,7 @@ SLOW void *realloc_other(void *block, size_t bytes) {
 #define EXPORT __attribute__((visibility("default")))
 
 EXPORT void *malloc(size_t bytes) {
-  return count_words(malloc_words(bytes)) ? real.malloc(bytes) : malloc_slow(bytes);
+  return interpose_count_words(malloc_words(bytes)) ? real.malloc(bytes) : malloc_slow(bytes);
 }
 
 EXPORT void free(void *block) {
@@ -141,7 +141,7 @@ EXPORT void free(void *block) {
 EXPORT void *calloc(size_t count, size_t bytes) {
   size_t total;
   if (__builtin_mul_overflow(count, bytes, &total)) return real.calloc(count, bytes);
-  return count_words(malloc_words(total)) ? real.calloc(count, bytes) : calloc_slow(count, bytes);
+  return interpose_count_words(malloc_words(total)) ? real.calloc(count, bytes) : calloc_slow(count, bytes);
 }
 
 EXPORT void *realloc(void *block, size_t bytes) {
@@ -158,17 +158,18 @@ EXPORT void *reallocarray(void *block, size_t count, size_t bytes) {
 }
 
 EXPORT void *memalign(size_t alignment, size_t bytes) {
-  return count_words(malloc_words(bytes)) ? real.memalign(alignment, bytes) : memalign_slow(alignment, bytes);
+  return interpose_count_words(malloc_words(bytes)) ? real.memalign(alignment, bytes)
+                                                    : memalign_slow(alignment, bytes);
 }
 
 EXPORT void *aligned_alloc(size_t alignment, size_t bytes) {
-  return count_words(malloc_words(bytes)) ? real.aligned_alloc(alignment, bytes)
-                                          : aligned_alloc_slow(alignment, bytes);
+  return interpose_count_words(malloc_words(bytes)) ? real.aligned_alloc(alignment, bytes)
+                                                    : aligned_alloc_slow(alignment, bytes);
 }
 
 EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes) {
-  return count_words(malloc_words(bytes)) ? real.posix_memalign(block, alignment, bytes)
-                                          : posix_memalign_slow(block, alignment, bytes);
+  return interpose_count_words(malloc_words(bytes)) ? real.posix_memalign(block, alignment, bytes)
+                                                    : posix_memalign_slow(block, alignment, bytes);
 }
 
 EXPORT void *valloc(size_t bytes) { return program_calls.memalign((size_t)getpagesize(), bytes); }
@@ -208,16 +209,16 @@ bool process_calls_our_malloc(void) {
 
 /* ---- C++: 8 forms of operator new, 14 of operator delete (mangled by the Itanium C++ ABI) ---- */
 
-#define NEW_OPERATOR(name, form, parameters, alignment, second, third)             \
-  SLOW void *name##_slow(size_t bytes, size_t b, const void *c) {                  \
-    if (program_calls.replaces_new) return real.new[form](bytes, b, c);            \
-    SAMPLED(block, bytes, alignment, false, real.new[form](bytes, b, c));          \
-    return block;                                                                  \
-  }                                                                                \
-  EXPORT void *name parameters;                                                    \
-  EXPORT void *name parameters {                                                   \
-    return count_words(malloc_words(bytes)) ? real.new[form](bytes, second, third) \
-                                            : name##_slow(bytes, second, third);   \
+#define NEW_OPERATOR(name, form, parameters, alignment, second, third)                       \
+  SLOW void *name##_slow(size_t bytes, size_t b, const void *c) {                            \
+    if (program_calls.replaces_new) return real.new[form](bytes, b, c);                      \
+    SAMPLED(block, bytes, alignment, false, real.new[form](bytes, b, c));                    \
+    return block;                                                                            \
+  }                                                                                          \
+  EXPORT void *name parameters;                                                              \
+  EXPORT void *name parameters {                                                             \
+    return interpose_count_words(malloc_words(bytes)) ? real.new[form](bytes, second, third) \
+                                                      : name##_slow(bytes, second, third);   \
   }
 
 /* For a nothrow form without alignment the second argument is the address of std::nothrow. */

@@ -14,8 +14,8 @@ static struct code_map made;
 /* Set once it has been found. */
 static const struct callstack_interpreter *_Atomic found;
 
-static bool begin(struct callstacks *callstacks, const char *language,
-                  const struct callstack_interpreter *interpreter) {
+static bool interpreters_begin(struct callstacks *callstacks, const char *language,
+                               const struct callstack_interpreter *interpreter) {
   callstacks_set_language(callstacks, language);
   atomic_store_explicit(&found, interpreter, memory_order_release);
   return true;
@@ -58,8 +58,8 @@ static _Atomic(bool) looking;
 static _Atomic(unsigned) unloading, captures;
 #define WAIT_NS ((uint64_t)1000 * 1000 * 1000)
 
-static const wn_callstack *capture(struct callstacks *callstacks, struct callstack_wish *wish,
-                                   uintptr_t moved) {
+static const wn_callstack *capture_interpreters(struct callstacks *callstacks, struct callstack_wish *wish,
+                                                uintptr_t moved) {
   if (moved && wish->interpreter == &found_perl.interpreter && perl_is_moving(&found_perl, moved))
     return callstack_capture(callstacks, wish->depth);
   bool makes = !wish->interpreter && callstacks_have_unowned(callstacks) && code_map_begun(&made);
@@ -92,11 +92,11 @@ bool interpreters_find(struct callstacks *callstacks, const struct python **pyth
   enum python_found result = python_find(&found_python, callstacks, NULL, reason);
   if (result == PYTHON_FOUND) {
     *python = &found_python;
-    return begin(callstacks, "python", &found_python.interpreter);
+    return interpreters_begin(callstacks, "python", &found_python.interpreter);
   }
   enum perl_found perl = result == PYTHON_NONE ? perl_find(&found_perl, callstacks, reason) : PERL_NONE;
   if (perl == PERL_REFUSED && !text_begins(program_invocation_short_name, "perl")) perl = PERL_NONE;
-  if (perl == PERL_FOUND) return begin(callstacks, "perl", &found_perl.interpreter);
+  if (perl == PERL_FOUND) return interpreters_begin(callstacks, "perl", &found_perl.interpreter);
   callstacks_set_language(callstacks, "jit");
   code_map_begin(&made, callstacks, tell);
   return result == PYTHON_NONE && perl == PERL_NONE;
@@ -115,7 +115,7 @@ bool interpreters_find_late(struct callstacks *callstacks, const void *caller, c
   if (result == PYTHON_FOUND) {
     *python = &found_python;
     atomic_store(&may_go, true);
-    begin(callstacks, "python", &found_python.interpreter);
+    interpreters_begin(callstacks, "python", &found_python.interpreter);
   }
   atomic_store(&looking, false);
   return result != PYTHON_REFUSED;
@@ -146,10 +146,10 @@ const wn_callstack *interpreters_capture(struct callstacks *callstacks, size_t d
                                 .from = __builtin_frame_address(0),
                                 .interpreter = atomic_load_explicit(&found, memory_order_acquire)};
   bool counted = wish.interpreter && atomic_load_explicit(&may_go, memory_order_relaxed);
-  if (!counted) return capture(callstacks, &wish, moved);
+  if (!counted) return capture_interpreters(callstacks, &wish, moved);
   atomic_fetch_add(&captures, 1);
   wish.interpreter = atomic_load(&unloading) ? NULL : atomic_load(&found);
-  const wn_callstack *stack = capture(callstacks, &wish, moved);
+  const wn_callstack *stack = capture_interpreters(callstacks, &wish, moved);
   atomic_fetch_sub_explicit(&captures, 1, memory_order_release);
   return stack;
 }

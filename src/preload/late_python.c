@@ -29,7 +29,7 @@ static bool is_of_pythons_sizes(size_t bytes) {
   return bytes == 1 << 20 || bytes == 256 << 10 || bytes == 16 << 10;
 }
 
-static bool look(const void *caller, const void *mapped, size_t bytes) {
+static bool late_python_look(const void *caller, const void *mapped, size_t bytes) {
   char reason[INTERPRETER_REASON_BYTES];
   const struct python *python;
   if (!interpreters_find_late(host_callstacks(), caller, &python, reason)) {
@@ -56,7 +56,7 @@ bool late_python_mapped(const void *caller, const void *mapped, size_t bytes) {
       !interpreters_none() || !process_is_recorded())
     return false;
   struct host_visit visit = host_enter();
-  bool is_arena = look(caller, mapped, bytes);
+  bool is_arena = late_python_look(caller, mapped, bytes);
   host_leave(visit);
   return is_arena;
 }

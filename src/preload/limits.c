@@ -38,7 +38,7 @@ static uint64_t mapped_bytes(void) {
                                                                  : 0;
 }
 
-static rlim64_t larger(rlim64_t limit) {
+static rlim64_t limits_larger(rlim64_t limit) {
   uint64_t more = atomic_load_explicit(&reserved, memory_order_relaxed);
   if (limit == RLIM64_INFINITY) return limit;
   return limit < RLIM64_INFINITY - 1 - more ? limit + more : RLIM64_INFINITY - 1;
@@ -46,7 +46,7 @@ static rlim64_t larger(rlim64_t limit) {
 
 /* The limit as the program set it. A limit below our reserve was not set by limits_call, and is
  * returned as it is. */
-static rlim64_t smaller(rlim64_t limit) {
+static rlim64_t limits_smaller(rlim64_t limit) {
   uint64_t more = atomic_load_explicit(&reserved, memory_order_relaxed);
   return limit == RLIM64_INFINITY || limit < more ? limit : limit - more;
 }
@@ -61,9 +61,10 @@ static bool is_shifted(pid_t pid, int resource) {
 int limits_call(pid_t pid, int resource, const struct rlimit64 *set, struct rlimit64 *get) {
   if (!is_shifted(pid, resource)) return system_limits(pid, resource, set, get);
   struct rlimit64 shifted, found;
-  if (set) shifted = (struct rlimit64){larger(set->rlim_cur), larger(set->rlim_max)};
+  if (set) shifted = (struct rlimit64){limits_larger(set->rlim_cur), limits_larger(set->rlim_max)};
   int result = system_limits(pid, resource, set ? &shifted : NULL, &found);
-  if (!result && get) *get = (struct rlimit64){smaller(found.rlim_cur), smaller(found.rlim_max)};
+  if (!result && get)
+    *get = (struct rlimit64){limits_smaller(found.rlim_cur), limits_smaller(found.rlim_max)};
   return result;
 }
 
@@ -105,7 +106,7 @@ bool limits_before_exec(void) {
   bool lowered = false;
   if (is_shifted(0, RLIMIT_AS) && !system_limits(0, RLIMIT_AS, NULL, &limit)) {
     rlim64_t before = limit.rlim_cur;
-    limit.rlim_cur = smaller(before);
+    limit.rlim_cur = limits_smaller(before);
     lowered = limit.rlim_cur != before && !system_limits(0, RLIMIT_AS, &limit, NULL);
   }
   errno = saved;
@@ -116,7 +117,7 @@ void limits_exec_failed(bool lowered) {
   int saved = errno;
   struct rlimit64 limit;
   if (lowered && !system_limits(0, RLIMIT_AS, NULL, &limit)) {
-    limit.rlim_cur = larger(limit.rlim_cur);
+    limit.rlim_cur = limits_larger(limit.rlim_cur);
     system_limits(0, RLIMIT_AS, &limit, NULL);
   }
   errno = saved;

@@ -126,28 +126,28 @@ static void unmute(struct muted saved) {
 
 /* ---- the engine's questions ---- */
 
-static const wn_callstack *capture(struct memprof_thread *thread, size_t depth) {
+static const wn_callstack *malloc_host_capture(struct memprof_thread *thread, size_t depth) {
   (void)thread;
   return interpreters_capture(callstacks, depth, self.moved);
 }
 
 /* Nothing to do: each thread looks for a profile itself, at the latest after PIECE words. */
-static void rearm(struct memprof_owner *changed) { (void)changed; }
+static void malloc_host_rearm(struct memprof_owner *changed) { (void)changed; }
 
-static struct memprof_thread *current(struct memprof *asking) {
+static struct memprof_thread *malloc_host_current(struct memprof *asking) {
   (void)asking;
   return self.attached ? &self.engine : NULL;
 }
 
 static const struct memprof_ops ops = {.parallel = true,
-                                       .rearm = rearm,
-                                       .capture = capture,
+                                       .rearm = malloc_host_rearm,
+                                       .capture = malloc_host_capture,
                                        .keep = callstack_keep,
                                        .release = callstack_release,
-                                       .current = current};
+                                       .current = malloc_host_current};
 
 struct memprof_thread *memprof_host_thread(wn_domain *domain) {
-  struct memprof_thread *thread = current(&engine);
+  struct memprof_thread *thread = malloc_host_current(&engine);
   (void)domain;
   if (!thread) error_set(WN_EINVAL, "memprof: the calling thread cannot be sampled");
   return thread;
@@ -179,7 +179,7 @@ static void attach(void) {
 /* What host_hits does for a thread that is set up. `left` is the thread's words_left. A count that was
  * below zero before the words is that of a call which a signal handler interrupted, and the handler
  * allocates: the call's words stay subtracted, and the handler's have trials apart. */
-static size_t count_hits(int64_t *left, size_t words) {
+static size_t malloc_host_count_hits(int64_t *left, size_t words) {
   size_t hits = 0;
   if (*left + (int64_t)words < 0) return *left += (int64_t)words, memprof_hits_of(&self.engine, words);
   commands_look();
@@ -207,7 +207,7 @@ static bool in_region(const void *block) { return (uintptr_t)block - real.sample
 
 /* Looks up what is known of a block. The caller has checked that the block's address is in the
  * region, if there is a region. */
-static struct sampled_place find(void *block) {
+static struct sampled_place malloc_host_find(void *block) {
   struct sampled_block *known = has_region ? region_find(block) : addresses_find(block);
   return (struct sampled_place){block, known};
 }
@@ -216,7 +216,7 @@ static bool is_followed(struct sampled_place place) {
   return place.block && atomic_load_explicit(&place.block->entry, memory_order_acquire);
 }
 
-static void give_back(struct sampled_place place) {
+static void malloc_host_give_back(struct sampled_place place) {
   if (has_region) {
     void *companion = place.block->companion; /* read first: a released place may be another block's */
     size_t bytes = place.block->bytes;
@@ -236,14 +236,14 @@ static void *companion_for(size_t bytes) {
   return wanted ? real.malloc(bytes) : NULL;
 }
 
-static void check_live(struct sampled_place place, const char *complaint) {
+static void malloc_host_check_live(struct sampled_place place, const char *complaint) {
   if (has_region && !region_is_live(place)) die(complaint);
 }
 
 /* Follows a block, which is new or has just grown from `previous_bytes`. `trials`: how many of its
  * words were counted for sampling. The thread is muted. */
-static void follow(struct sampled_place place, size_t bytes, size_t trials, size_t previous_bytes,
-                   size_t hits, wn_alloc_source source) {
+static void malloc_host_follow(struct sampled_place place, size_t bytes, size_t trials, size_t previous_bytes,
+                               size_t hits, wn_alloc_source source) {
   struct sampled_block *block = place.block;
   block->bytes = bytes;
   block->trials = trials;
@@ -270,13 +270,13 @@ static void follow_real(void *block, size_t bytes, size_t trials, size_t previou
   struct sampled_place place = {.address = block};
   if (!has_region) place.block = addresses_insert(block);
   if (place.block)
-    follow(place, bytes, trials, previous_bytes, hits, WN_SOURCE_NORMAL);
+    malloc_host_follow(place, bytes, trials, previous_bytes, hits, WN_SOURCE_NORMAL);
   else
     process_lost_block();
 }
 
 /* Ends a block's entry. If two threads free one block, only one of them finds the entry. */
-static void forget(struct sampled_block *known) {
+static void malloc_host_forget(struct sampled_block *known) {
   struct memprof_entry *entry = atomic_exchange_explicit(&known->entry, NULL, memory_order_acquire);
   if (!entry) return;
   attach();
@@ -295,7 +295,7 @@ static size_t count_growth(struct sampled_block *known, size_t bytes, int64_t *l
   if (after <= before) return 0;
   known->trials += after - before;
   *left -= (int64_t)(after - before);
-  if (*left < 0) return count_hits(left, after - before);
+  if (*left < 0) return malloc_host_count_hits(left, after - before);
   memprof_counted(&self.engine);
   return 0;
 }
@@ -313,7 +313,7 @@ static struct sampled_place move_out(struct sampled_place old, size_t bytes) {
   copy_contents(moved.address, old, bytes);
   struct memprof_entry *entry = atomic_exchange_explicit(&old.block->entry, NULL, memory_order_acquire);
   if (entry) memprof_freed(&self.engine, entry); /* as far as we can tell, its life ends here */
-  give_back(old);
+  malloc_host_give_back(old);
   process_lost_block();
   return moved;
 }
@@ -336,7 +336,7 @@ static struct sampled_place resize_real(struct sampled_place old, size_t bytes) 
 /* Gives a sampled block another size, with its contents. Returns the place where the block lies
  * then; `block` of that place is NULL if the block is no longer followed. If there is no memory,
  * the address is NULL and the old block stays. */
-static struct sampled_place resize(struct sampled_place old, size_t bytes) {
+static struct sampled_place malloc_host_resize(struct sampled_place old, size_t bytes) {
   bool zeroed;
   if (!host_can_have(bytes)) return (struct sampled_place){0};
   if (!has_region) return resize_real(old, bytes);
@@ -384,7 +384,7 @@ size_t host_hits(size_t words) {
     saved.left = process_is_early() ? 0 : PIECE;
   } else {
     attach();
-    hits = count_hits(&saved.left, words);
+    hits = malloc_host_count_hits(&saved.left, words);
   }
   if (!hits && saved.began) cost_is_beside();
   unmute(saved);
@@ -408,7 +408,7 @@ void *host_allocate(size_t bytes, size_t alignment, bool zero, size_t hits, wn_a
   struct sampled_place place = region_allocate(bytes, alignment, &zeroed);
   if (place.address) {
     if (zero && !zeroed) memset(place.address, 0, bytes);
-    follow(place, bytes, malloc_words(bytes), 0, hits, source);
+    malloc_host_follow(place, bytes, malloc_words(bytes), 0, hits, source);
   }
   unmute(saved);
   return place.address;
@@ -416,7 +416,7 @@ void *host_allocate(size_t bytes, size_t alignment, bool zero, size_t hits, wn_a
 
 void host_follow(void *block, size_t bytes, size_t hits) {
   if (!block || (has_region && in_region(block))) return;
-  if (!has_region && is_followed(find(block))) return;
+  if (!has_region && is_followed(malloc_host_find(block))) return;
   struct muted saved = mute();
   follow_real(block, bytes, malloc_words(bytes), 0, hits);
   unmute(saved);
@@ -425,15 +425,16 @@ void host_follow(void *block, size_t bytes, size_t hits) {
 bool host_owns(void *block) { return has_region || addresses_find(block); }
 
 void host_free(void *block) {
-  struct sampled_place place = find(block);
+  struct sampled_place place = malloc_host_find(block);
   if (!has_region && !place.block) {
     real.free(block);
     return;
   }
   struct muted saved = mute();
-  check_live(place, "winnow: the program frees a block twice, or a pointer that malloc did not give\n");
-  forget(place.block);
-  give_back(place);
+  malloc_host_check_live(place,
+                         "winnow: the program frees a block twice, or a pointer that malloc did not give\n");
+  malloc_host_forget(place.block);
+  malloc_host_give_back(place);
   unmute(saved);
 }
 
@@ -443,11 +444,12 @@ void *host_realloc(void *block, size_t bytes) {
     return NULL;
   }
   struct muted saved = mute();
-  struct sampled_place place = find(block);
-  check_live(place, "winnow: the program reallocates a freed block, or a pointer that malloc did not give\n");
+  struct sampled_place place = malloc_host_find(block);
+  malloc_host_check_live(
+      place, "winnow: the program reallocates a freed block, or a pointer that malloc did not give\n");
   attach();
   self.moved = (uintptr_t)block;
-  struct sampled_place resized = resize(place, bytes);
+  struct sampled_place resized = malloc_host_resize(place, bytes);
   if (resized.address && resized.block) follow_resized(resized, bytes, &saved.left);
   self.moved = 0;
   memprof_drain(&self.engine); /* also if the block is no longer followed */
@@ -475,7 +477,7 @@ void *host_follow_grown(void *block, size_t bytes, const struct host_growth *gro
   self.moved = growth->from;
   if (has_region) moved = region_allocate(bytes, 16, &zeroed);
   if (moved.address)
-    follow(moved, bytes, trials, previous, hits, growth->source);
+    malloc_host_follow(moved, bytes, trials, previous, hits, growth->source);
   else
     follow_real(block, bytes, trials, previous, hits);
   self.moved = 0;
@@ -484,7 +486,7 @@ void *host_follow_grown(void *block, size_t bytes, const struct host_growth *gro
 }
 
 size_t host_usable_size(void *block) {
-  return has_region ? region_usable(find(block)) : real.usable_size(block);
+  return has_region ? region_usable(malloc_host_find(block)) : real.usable_size(block);
 }
 
 bool host_open(void) {

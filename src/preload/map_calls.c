@@ -49,7 +49,8 @@ static struct { _Atomic(uintptr_t) begin, end; } gathered;
 /* Where the real allocator's code lies, if it is not the C library's. */
 static struct { uintptr_t begin, end; } allocator;
 
-static void *map(void *address, size_t bytes, int protection, int flags, int descriptor, off_t offset) {
+static void *map_calls_map(void *address, size_t bytes, int protection, int flags, int descriptor,
+                           off_t offset) {
   return next.mmap ? next.mmap(address, bytes, protection, flags, descriptor, offset)
                    : (void *)syscall(SYS_mmap, address, bytes, protection, flags, descriptor, offset);
 }
@@ -58,32 +59,32 @@ static bool is_allocators(const void *caller) {
   return (uintptr_t)caller - allocator.begin < allocator.end - allocator.begin;
 }
 
-static enum recorder_map_kind kind_of(int flags) {
+static enum recorder_map_kind map_calls_kind_of(int flags) {
   bool shared = (flags & MAP_TYPE) == MAP_SHARED || (flags & MAP_TYPE) == MAP_SHARED_VALIDATE;
   return (flags & MAP_ANONYMOUS) == 0 ? RECORDER_MAP_FILE
          : shared                     ? RECORDER_MAP_SHARED
                                       : RECORDER_MAP_ANONYMOUS;
 }
 
-static const wn_callstack *capture(void) {
+static const wn_callstack *map_calls_capture(void) {
   return callstack_keep(interpreters_capture(host_callstacks(), process_stack_depth(), 0));
 }
 
-static void measure(void) {
+static void map_calls_measure(void) {
   struct recorder *recorder = process_recorder();
   if (recorder) recorder_memory(recorder);
 }
 
 static void note_added(void *address, size_t bytes, enum recorder_map_kind kind) {
   struct host_visit visit = host_enter();
-  mappings_add((uintptr_t)address, bytes, kind, capture());
-  measure();
+  mappings_add((uintptr_t)address, bytes, kind, map_calls_capture());
+  map_calls_measure();
   host_leave(visit);
 }
 
 static void note_removed(void *address, size_t bytes) {
   struct host_visit visit = host_enter();
-  if (bytes >= MEASURE_BEFORE) measure();
+  if (bytes >= MEASURE_BEFORE) map_calls_measure();
   mappings_remove((uintptr_t)address, bytes);
   host_leave(visit);
 }
@@ -95,23 +96,23 @@ static void note_moved(void *from, size_t bytes, void *to, size_t to_bytes, int 
   bool stays = flags & MREMAP_DONTUNMAP || !bytes; /* the old addresses stay mapped */
   if (stays || !mappings_move((uintptr_t)from, bytes, (uintptr_t)to, to_bytes)) {
     if (!stays) mappings_remove((uintptr_t)from, bytes);
-    mappings_add((uintptr_t)to, to_bytes, RECORDER_MAP_ANONYMOUS, capture());
+    mappings_add((uintptr_t)to, to_bytes, RECORDER_MAP_ANONYMOUS, map_calls_capture());
   }
-  measure();
+  map_calls_measure();
   host_leave(visit);
 }
 
-static uintptr_t page_of(uintptr_t address) { return address & ~(uintptr_t)(os_page_bytes() - 1); }
+static uintptr_t map_calls_page_of(uintptr_t address) { return address & ~(uintptr_t)(os_page_bytes() - 1); }
 
 /* Notes that the data segment grew. Small steps are gathered until they are MAPPING_LEAST together.
  * If the C library moved the segment between two of the program's steps, gathering begins anew with
  * the later one. */
 static void note_growth(uintptr_t from, uintptr_t to) {
   uintptr_t begin = atomic_load_explicit(&gathered.begin, memory_order_relaxed);
-  if (from != atomic_load_explicit(&gathered.end, memory_order_relaxed)) begin = page_of(from);
-  if (page_of(to) - begin >= MAPPING_LEAST) {
-    note_added((void *)begin, page_of(to) - begin, RECORDER_MAP_BREAK);
-    begin = page_of(to);
+  if (from != atomic_load_explicit(&gathered.end, memory_order_relaxed)) begin = map_calls_page_of(from);
+  if (map_calls_page_of(to) - begin >= MAPPING_LEAST) {
+    note_added((void *)begin, map_calls_page_of(to) - begin, RECORDER_MAP_BREAK);
+    begin = map_calls_page_of(to);
   }
   atomic_store_explicit(&gathered.begin, begin, memory_order_relaxed);
   atomic_store_explicit(&gathered.end, to, memory_order_relaxed);
@@ -119,7 +120,8 @@ static void note_growth(uintptr_t from, uintptr_t to) {
 
 /* Notes that the end of the data segment moved. */
 static void note_break(uintptr_t from, uintptr_t to) {
-  uintptr_t page = os_page_bytes(), left = page_of(to + page - 1), end = page_of(from + page - 1);
+  uintptr_t page = os_page_bytes(), left = map_calls_page_of(to + page - 1),
+            end = map_calls_page_of(from + page - 1);
   if (to > from) {
     note_growth(from, to);
   } else if (from > to) {
@@ -130,7 +132,7 @@ static void note_break(uintptr_t from, uintptr_t to) {
 
 static char *end_of_data(void) { return (char *)syscall(SYS_brk, 0); }
 
-static int find_allocator(struct dl_phdr_info *module, size_t bytes, void *unused) {
+static int map_calls_find_allocator(struct dl_phdr_info *module, size_t bytes, void *unused) {
   (void)bytes, (void)unused;
   uintptr_t begin = UINTPTR_MAX, end = 0, wanted = (uintptr_t)real.malloc;
   for (size_t i = 0; i < module->dlpi_phnum; i++) {
@@ -154,18 +156,18 @@ void map_calls_resolve(void) {
   next.brk = (__typeof__(next.brk))dlsym(RTLD_NEXT, "brk");
   next.sbrk = (__typeof__(next.sbrk))dlsym(RTLD_NEXT, "sbrk");
   next.mmap = (__typeof__(next.mmap))dlsym(RTLD_NEXT, "mmap");
-  if (!real_is_the_c_librarys()) dl_iterate_phdr(find_allocator, NULL);
+  if (!real_is_the_c_librarys()) dl_iterate_phdr(map_calls_find_allocator, NULL);
 }
 
 /* ---- what the program calls ---- */
 
 EXPORT void *mmap(void *address, size_t bytes, int protection, int flags, int descriptor, off_t offset) {
   bool noted = bytes >= MAPPING_LEAST && mappings_wanted() && !is_allocators(__builtin_return_address(0));
-  void *mapped = map(address, bytes, protection, flags, descriptor, offset);
+  void *mapped = map_calls_map(address, bytes, protection, flags, descriptor, offset);
   bool is_arena = flags & MAP_ANONYMOUS && mapped != MAP_FAILED &&
                   late_python_mapped(__builtin_return_address(0), mapped, bytes);
   if (noted && mapped != MAP_FAILED)
-    note_added(mapped, bytes, is_arena ? RECORDER_MAP_ARENA : kind_of(flags));
+    note_added(mapped, bytes, is_arena ? RECORDER_MAP_ARENA : map_calls_kind_of(flags));
   if (protection & PROT_EXEC && descriptor >= 0 && mapped != MAP_FAILED && process_is_recorded())
     interpreters_mapped(descriptor);
   return mapped;

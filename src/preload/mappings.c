@@ -72,7 +72,7 @@ static _Atomic(uint64_t) last_drop_ns;     /* of the trace, when tell_again last
 
 /* False in a child of the bare system call fork: no fork handler ran, so its locks are as other
  * threads left them. */
-static bool is_recorded(void) {
+static bool mappings_is_recorded(void) {
   struct recorder *recorder = process_recorder();
   return recorder && recorder_is_ours(recorder);
 }
@@ -81,15 +81,15 @@ static void miss(void) { atomic_store_explicit(&missed, true, memory_order_relax
 
 /* False in a signal handler that interrupted a thread which holds this lock, or a lock of a higher
  * rank. */
-static bool take_lock(void) {
+static bool mappings_take_lock(void) {
   if (lock_must_not_wait(LOCK_RANK_MAPPINGS)) return false;
   lock_acquire(&lock, LOCK_RANK_MAPPINGS);
   return true;
 }
 
-static void leave(void) { lock_release(&lock, LOCK_RANK_MAPPINGS); }
+static void mappings_leave(void) { lock_release(&lock, LOCK_RANK_MAPPINGS); }
 
-static size_t whole_pages(size_t bytes) {
+static size_t mappings_whole_pages(size_t bytes) {
   size_t size = os_page_bytes();
   return (bytes + size - 1) / size * size;
 }
@@ -97,7 +97,7 @@ static size_t whole_pages(size_t bytes) {
 static struct piece *piece_of(size_t at) { return &pieces[order[at]]; }
 
 /* Finds the index in `order` of the first piece that ends behind an address. */
-static size_t find(uintptr_t address) {
+static size_t mappings_find(uintptr_t address) {
   size_t low = 0, high = count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -109,7 +109,7 @@ static size_t find(uintptr_t address) {
   return low;
 }
 
-static bool has_room(void) {
+static bool mappings_has_room(void) {
   if (!pieces) pieces = metadata_reserve(PIECES_MOST * sizeof *pieces);
   if (!order) order = metadata_reserve(PIECES_MOST * sizeof *order);
   bool room = pieces && order && count < PIECES_MOST;
@@ -121,8 +121,8 @@ static void release_stack(const struct piece *piece) {
   if (piece->stack) callstack_release(piece->stack);
 }
 
-static void insert(struct piece piece) {
-  size_t at = find(piece.begin);
+static void mappings_insert(struct piece piece) {
+  size_t at = mappings_find(piece.begin);
   if (count == used) order[used] = (uint32_t)used, used++;
   uint32_t place = order[count];
   memmove(&order[at + 1], &order[at], (count++ - at) * sizeof *order);
@@ -132,7 +132,7 @@ static void insert(struct piece piece) {
 }
 
 /* The caller has released the pieces' stacks, or keeps them. */
-static void take_out(size_t at, size_t behind) {
+static void mappings_take_out(size_t at, size_t behind) {
   uint32_t place[64];
   for (size_t some; at < behind; behind -= some) {
     some = behind - at < 64 ? behind - at : 64;
@@ -144,7 +144,7 @@ static void take_out(size_t at, size_t behind) {
 }
 
 /* The trace has nothing of the piece. */
-static void forget(struct piece *piece) {
+static void mappings_forget(struct piece *piece) {
   piece->number = 0;
   piece->told = (struct resident_bytes){0, 0};
 }
@@ -186,7 +186,7 @@ static void tell_once(struct piece *piece) {
 
 /* Takes a range out of the piece at `at`, a part of which lies outside the range. Returns the index
  * of the piece behind what is left. */
-static size_t cut(size_t at, uintptr_t begin, uintptr_t end) {
+static size_t mappings_cut(size_t at, uintptr_t begin, uintptr_t end) {
   struct piece *piece = piece_of(at), upper = *piece;
   bool below = piece->begin<begin, above = piece->end> end;
   if (below)
@@ -194,38 +194,38 @@ static size_t cut(size_t at, uintptr_t begin, uintptr_t end) {
   else
     piece->begin = end;
   tell_size(piece, piece->end - piece->begin);
-  if (!below || !above || !has_room()) return at + 1;
+  if (!below || !above || !mappings_has_room()) return at + 1;
   upper.begin = end;
-  forget(&upper);
+  mappings_forget(&upper);
   if (upper.stack) callstack_share(upper.stack);
-  insert(upper);
+  mappings_insert(upper);
   return at + 2;
 }
 
-static bool is_within(const struct piece *piece, uintptr_t begin, uintptr_t end) {
+static bool mappings_is_within(const struct piece *piece, uintptr_t begin, uintptr_t end) {
   return piece->begin >= begin && piece->end <= end;
 }
 
 static void remove_range(uintptr_t begin, uintptr_t end) {
-  for (size_t at = find(begin); at < count && piece_of(at)->begin < end;) {
+  for (size_t at = mappings_find(begin); at < count && piece_of(at)->begin < end;) {
     size_t behind = at;
-    for (; behind < count && is_within(piece_of(behind), begin, end); behind++) {
+    for (; behind < count && mappings_is_within(piece_of(behind), begin, end); behind++) {
       tell_size(piece_of(behind), 0);
       release_stack(piece_of(behind));
     }
     if (behind > at)
-      take_out(at, behind);
+      mappings_take_out(at, behind);
     else
-      at = cut(at, begin, end);
+      at = mappings_cut(at, begin, end);
   }
 }
 
 static void remove_stack(uintptr_t address) {
-  size_t at = find(address);
+  size_t at = mappings_find(address);
   if (at == count || piece_of(at)->begin > address || piece_of(at)->kind != RECORDER_MAP_STACK) return;
   tell_size(piece_of(at), 0);
   release_stack(piece_of(at));
-  take_out(at, at + 1);
+  mappings_take_out(at, at + 1);
 }
 
 static bool has_same_stack(const struct piece *one, const struct piece *other) {
@@ -234,8 +234,8 @@ static bool has_same_stack(const struct piece *one, const struct piece *other) {
 }
 
 /* Makes the piece below larger, if `more` is a step of the data segment with the same callstack. */
-static bool extend(const struct piece *more) {
-  size_t at = find(more->begin);
+static bool mappings_extend(const struct piece *more) {
+  size_t at = mappings_find(more->begin);
   struct piece *below = at ? piece_of(at - 1) : NULL;
   if (more->kind != RECORDER_MAP_BREAK || !below || below->end != more->begin || below->kind != more->kind ||
       !has_same_stack(below, more))
@@ -245,19 +245,19 @@ static bool extend(const struct piece *more) {
   return true;
 }
 
-static void add(struct piece piece) {
+static void add_mappings(struct piece piece) {
   remove_range(piece.begin, piece.end);
-  if (!extend(&piece) && has_room())
-    insert(piece);
+  if (!mappings_extend(&piece) && mappings_has_room())
+    mappings_insert(piece);
   else
     release_stack(&piece);
 }
 
 /* ---- changes in handlers ---- */
 
-static void change(enum what what, struct piece piece) {
+static void mappings_change(enum what what, struct piece piece) {
   switch (what) {
-  case QUEUED_ADD: add(piece); break;
+  case QUEUED_ADD: add_mappings(piece); break;
   case QUEUED_REMOVE: remove_range(piece.begin, piece.end); break;
   case QUEUED_STACK_END: remove_stack(piece.begin); break;
   }
@@ -265,7 +265,7 @@ static void change(enum what what, struct piece piece) {
 
 /* QUEUED. The comparison is signed: if another handler took `ticket` meanwhile, `head` may be
  * greater than `ticket`, and then the exchange fails. */
-static void put(enum what what, struct piece piece) {
+static void mappings_put(enum what what, struct piece piece) {
   uint64_t ticket = atomic_load(&tail);
   do
     if ((int64_t)(ticket - atomic_load(&head)) >= QUEUED_MOST) {
@@ -296,25 +296,25 @@ static void take_queued(void) {
     enum what what = place->what;
     struct piece piece = place->piece;
     atomic_store(&head, ticket + 1);
-    change(what, piece);
+    mappings_change(what, piece);
   }
 }
 
 /* Takes the lock and applies the queued changes, which come before the caller's own. False in a
  * signal handler that must not wait. */
-static bool enter(void) {
-  if (!take_lock()) return false;
+static bool mappings_enter(void) {
+  if (!mappings_take_lock()) return false;
   take_queued();
   return true;
 }
 
 static void change_or_queue(enum what what, struct piece piece) {
-  if (!enter()) {
-    put(what, piece);
+  if (!mappings_enter()) {
+    mappings_put(what, piece);
     return;
   }
-  change(what, piece);
-  leave();
+  mappings_change(what, piece);
+  mappings_leave();
 }
 
 /* ---- measuring ---- */
@@ -323,11 +323,11 @@ static void change_or_queue(enum what what, struct piece piece) {
  * piece, or if the caller must not wait for the lock; mappings_measure has made sure that its
  * thread may wait. */
 static bool piece_at(size_t at, struct piece *piece) {
-  if (!enter()) return false;
+  if (!mappings_enter()) return false;
   bool there = at < count;
   if (there) tell_once(piece_of(at));
   if (there) *piece = *piece_of(at);
-  leave();
+  mappings_leave();
   return there;
 }
 
@@ -342,13 +342,13 @@ static bool tell_touched(size_t at, const struct piece *measured, struct residen
   struct resident_bytes told = measured->told;
   if (!is_news(resident.all, told.all, told.all) && !is_news(resident.files, told.files, told.all))
     return true;
-  if (!enter()) return false;
+  if (!mappings_enter()) return false;
   struct recorder *recorder = process_recorder();
   if (recorder && at < count && piece_of(at)->number == measured->number) {
     piece_of(at)->told = resident;
     recorder_map_touched(recorder, measured->number, resident.all, resident.files);
   }
-  leave();
+  mappings_leave();
   return true;
 }
 
@@ -380,43 +380,47 @@ static bool measure_all(void) {
 
 bool mappings_any(void) { return atomic_load_explicit(&any, memory_order_relaxed); }
 
-bool mappings_wanted(void) { return is_recorded() && !host_is_working(); }
+bool mappings_wanted(void) { return mappings_is_recorded() && !host_is_working(); }
 
 void mappings_add(uintptr_t begin, size_t bytes, enum recorder_map_kind kind, const wn_callstack *stack) {
-  change_or_queue(
-      QUEUED_ADD,
-      (struct piece){.begin = begin, .end = begin + whole_pages(bytes), .stack = stack, .kind = kind});
+  change_or_queue(QUEUED_ADD, (struct piece){.begin = begin,
+                                             .end = begin + mappings_whole_pages(bytes),
+                                             .stack = stack,
+                                             .kind = kind});
 }
 
 void mappings_remove(uintptr_t begin, size_t bytes) {
   if (!bytes || begin % os_page_bytes()) return; /* munmap refuses such a request */
-  change_or_queue(QUEUED_REMOVE, (struct piece){.begin = begin, .end = begin + whole_pages(bytes)});
+  change_or_queue(QUEUED_REMOVE, (struct piece){.begin = begin, .end = begin + mappings_whole_pages(bytes)});
 }
 
 bool mappings_move(uintptr_t begin, size_t bytes, uintptr_t to, size_t to_bytes) {
-  if (!enter()) return false; /* the caller notes a removal and an addition: stack and kind are lost */
-  size_t at = find(begin);
-  bool whole = at < count && piece_of(at)->begin == begin && piece_of(at)->end - begin == whole_pages(bytes);
+  if (!mappings_enter())
+    return false; /* the caller notes a removal and an addition: stack and kind are lost */
+  size_t at = mappings_find(begin);
+  bool whole =
+      at < count && piece_of(at)->begin == begin && piece_of(at)->end - begin == mappings_whole_pages(bytes);
   if (whole) {
     struct piece piece = *piece_of(at);
-    take_out(at, at + 1);
+    mappings_take_out(at, at + 1);
     piece.begin = to;
-    piece.end = to + whole_pages(to_bytes);
+    piece.end = to + mappings_whole_pages(to_bytes);
     remove_range(piece.begin, piece.end);
-    if (has_room()) { /* the removal may have split a piece in two */
-      insert(piece);
+    if (mappings_has_room()) { /* the removal may have split a piece in two */
+      mappings_insert(piece);
     } else {
       piece.end = piece.begin;
       release_stack(&piece);
     }
     tell_size(&piece, piece.end - piece.begin);
   }
-  leave();
+  mappings_leave();
   return whole;
 }
 
 void mappings_stack_ends(uintptr_t address) {
-  if (mappings_any() && is_recorded()) change_or_queue(QUEUED_STACK_END, (struct piece){.begin = address});
+  if (mappings_any() && mappings_is_recorded())
+    change_or_queue(QUEUED_STACK_END, (struct piece){.begin = address});
 }
 
 bool mappings_measure(uint64_t rss_bytes, bool last) {
@@ -445,17 +449,17 @@ void mappings_inherit(void) {
   atomic_store_explicit(&measure_due, 0,
                         memory_order_relaxed); /* a thread of the parent may have been measuring */
   atomic_store_explicit(&largest_measured, 0, memory_order_relaxed);
-  if (!take_lock()) {
+  if (!mappings_take_lock()) {
     miss();
     return;
   }
-  for (size_t i = 0; i < count; i++) forget(piece_of(i));
-  leave();
+  for (size_t i = 0; i < count; i++) mappings_forget(piece_of(i));
+  mappings_leave();
 }
 
 void mappings_before_fork(void) {
   bool taken = false;
-  if (!in_fork.passed_over && is_recorded()) {
+  if (!in_fork.passed_over && mappings_is_recorded()) {
     taken = lock_must_not_wait(LOCK_RANK_MAPPINGS) /* FORK */
                 ? lock_try_before_fork(&lock, LOCK_RANK_MAPPINGS, &in_fork.lock)
                 : (lock_before_fork(&lock, LOCK_RANK_MAPPINGS, &in_fork.lock), true);

@@ -111,7 +111,7 @@ static _Thread_local bool loading;    /* our constructor is under way */
 
 static _Atomic(int) state; /* 0 not started, 1 starting, 2 started; the starter alone moves it on */
 
-static void tell(const char *what, const char *detail) {
+static void warn(const char *what, const char *detail) {
   char line[512];
   int length = snprintf(line, sizeof line - 1, "winnow: %s%s%s; going on unprofiled", what,
                         *detail ? ": " : "", detail);
@@ -143,7 +143,7 @@ static bool read_settings(void) {
   if (wrong < SETTINGS) {
     char complaint[SETTING_COMPLAINT_BYTES];
     setting_complain_of_variable(complaint, wrong, environment_variable(setting_rows[wrong].variable));
-    tell(complaint, "");
+    warn(complaint, "");
   }
   if (wrong < SETTINGS || !requested) return false;
   strcpy(settings.path, asked.of[SETTING_TRACE].text);
@@ -161,7 +161,7 @@ static bool read_settings(void) {
   pid_t first = (pid_t)asked.of[SETTING_PID].whole;
   following = follow != SETTING_FOLLOW_NONE;
   if (following && !names_folder()) {
-    tell("WINNOW_FOLLOW records several programs, so WINNOW_TRACE must be a folder, with a slash at its end",
+    warn("WINNOW_FOLLOW records several programs, so WINNOW_TRACE must be a folder, with a slash at its end",
          "");
     return false;
   }
@@ -197,7 +197,7 @@ static void look_at_own(bool now) {
   if (all) atomic_store_explicit(&due, question_next(began, os_monotonic_ns()), memory_order_relaxed);
 }
 
-static bool measure(uint64_t rss_bytes, bool last) {
+static bool process_measure(uint64_t rss_bytes, bool last) {
   struct host_visit visit = host_enter(); /* at the end of the program the caller is not within host_enter */
   struct cost_work work = cost_work_begin();
   stacks_look();
@@ -211,7 +211,7 @@ static bool measure(uint64_t rss_bytes, bool last) {
 }
 
 /* Not before the loader is done, and not in a child of vfork. */
-static void ask(struct recorder_answer *answer, bool last) {
+static void process_ask(struct recorder_answer *answer, bool last) {
   if (!settled || forking || process_is_filtered() || !process_is_recorded()) return;
   struct host_visit visit = host_enter();
   struct cost_work work = cost_work_begin();
@@ -248,7 +248,7 @@ static void tell_of_stray(void) {
   char what[128];
   if (!following || forking || atomic_exchange_explicit(&told, true, memory_order_relaxed)) return;
   snprintf(what, sizeof what, "process %d was made by clone or a system call, not by fork", (int)getpid());
-  tell(what, "");
+  warn(what, "");
 }
 
 /* A filter may be older than the program. */
@@ -269,8 +269,8 @@ static void start_recording(void) {
       .callstacks = host_callstacks(),
       .thread = host_thread_number,
       .trial_rate = host_trial_rate,
-      .measure = measure,
-      .ask = ask,
+      .measure = process_measure,
+      .ask = process_ask,
       .spent = spent,
       .group = look_at_group,
       .stray = tell_of_stray,
@@ -279,14 +279,14 @@ static void start_recording(void) {
   struct recorder_options over = options;
   over.path = settings.over;
   if ((!*over.path || recorder_open(&over, &opened)) && recorder_open(&options, &opened)) {
-    tell("cannot record", error_text());
+    warn("cannot record", error_text());
     return;
   }
   wn_memprof_options sampling = {settings.first.rate, settings.depth, settings.seed};
   wn_tracker tracker = recorder_tracker(opened);
   if (host_start(&sampling, &tracker, true, &profile)) {
     recorder_forget(opened);
-    tell("cannot start the profile", error_text());
+    warn("cannot start the profile", error_text());
     return;
   }
   recorded_pid = getpid();
@@ -298,7 +298,7 @@ static void start_recording(void) {
   atomic_store_explicit(&recorder, opened, memory_order_release);
   if (!commands_begin(opened, profile, &settings.first, &settings.usual, settings.bound_bytes) &&
       !(settings.first.rate > 0))
-    tell("no control file can be created beside the trace, so no command can start sampling", "");
+    warn("no control file can be created beside the trace, so no command can start sampling", "");
 }
 
 /* A filter may end a process that removes a file. */
@@ -313,12 +313,12 @@ static void at_exit(int status, void *unused) {
   end_commands();
 }
 
-static void before_fork(void) {
+static void process_before_fork(void) {
   forking++;
   host_before_fork();
 }
 
-static void in_parent(void) {
+static void process_in_parent(void) {
   host_after_fork(false);
   forking--;
 }
@@ -345,7 +345,7 @@ static void record_in_child(struct recorder *parents) {
 
 /* Runs in a forked child, whose only thread this is, in a copy of the memory. The trace is its
  * parent's. */
-static void in_child(void) {
+static void process_in_child(void) {
   struct program_errors saved = program_errors_save();
   host_after_fork(true);
   struct recorder *parents = atomic_load_explicit(&recorder, memory_order_acquire);
@@ -406,7 +406,7 @@ static void tell_of_own_malloc(void) {
   path[length > 0 ? length : 0] = 0;
   switch (owner_of_malloc(&info)) {
   case MALLOC_OURS: /* it is, but other code runs in its place */
-    tell("a tool that runs the program, such as valgrind, replaces malloc; to record, run it without", "");
+    warn("a tool that runs the program, such as valgrind, replaces malloc; to record, run it without", "");
     return;
   case MALLOC_OF_LIBRARY:
     snprintf(what, sizeof what, "%.300s is loaded first and brings its own malloc; to record, load it later",
@@ -416,11 +416,11 @@ static void tell_of_own_malloc(void) {
     snprintf(what, sizeof what, "%s brings its own malloc; to record it, link it without",
              length > 0 ? path : "the program");
   }
-  tell(what, "");
+  warn(what, "");
 }
 
 /* UNLOCKED */
-static void start(void) {
+static void start_process(void) {
   real_resolve();
   wanted = read_settings();
   if (wanted && !process_calls_our_malloc()) {
@@ -430,7 +430,7 @@ static void start(void) {
   realloc_zero_frees = real_realloc_zero_frees();
   has_host = host_open();
   if (!has_host) {
-    if (wanted) tell("no memory for the profiler", "");
+    if (wanted) warn("no memory for the profiler", "");
     return;
   }
   if (wanted) start_recording();
@@ -440,7 +440,7 @@ static void start(void) {
 static void start_within_limits(void) {
   struct program_errors saved = program_errors_save();
   limits_before_reserving();
-  start();
+  start_process();
   limits_after_reserving();
   program_errors_restore(saved);
 }
@@ -459,7 +459,7 @@ static void look_for_interpreter(void) {
 }
 
 /* Does the work that may take locks, once, when the profile has started. */
-static void settle(void) {
+static void process_settle(void) {
   if (!has_host) return;
   exec_resolve();
   exit_calls_resolve();
@@ -468,7 +468,7 @@ static void settle(void) {
   stacks_resolve();
   question_resolve();
   settled = true;
-  pthread_atfork(before_fork, in_parent, in_child);
+  pthread_atfork(process_before_fork, process_in_parent, process_in_child);
   if (!requested) return;
   environment_keep();
   if (following)
@@ -499,7 +499,7 @@ void process_start(void) {
   }
   if (loading) {
     loading = false;
-    settle();
+    process_settle();
   }
 }
 
@@ -556,7 +556,7 @@ void process_is_confined(void) {
   struct recorder *active = process_is_recorded() ? atomic_exchange(&recorder, NULL) : NULL;
   if (!active) return;
   struct host_visit visit = host_enter();
-  tell("the program forbids itself system calls that recording makes (seccomp)", "");
+  warn("the program forbids itself system calls that recording makes (seccomp)", "");
   recorder_stop(active);
   commands_forget(false);
   pagemap_close();

@@ -11,13 +11,14 @@ struct adaptor {
   wn_malloc_tracker tracker;
 };
 
-static void *allocated(wn_domain *domain, const wn_allocation *allocation, void *context) {
+static void *profile_allocated(wn_domain *domain, const wn_allocation *allocation, void *context) {
   (void)domain;
   const wn_malloc_tracker *tracker = context;
   return tracker->alloc(allocation, tracker->context);
 }
 
-static void *resized(wn_domain *domain, void *metadata, const wn_allocation *allocation, void *context) {
+static void *profile_resized(wn_domain *domain, void *metadata, const wn_allocation *allocation,
+                             void *context) {
   (void)domain;
   const wn_malloc_tracker *tracker = context;
   return tracker->resize(metadata, allocation, tracker->context);
@@ -29,12 +30,12 @@ static void freed(wn_domain *domain, void *metadata, void *context) {
   tracker->free(metadata, tracker->context);
 }
 
-static void dropped(void *metadata, void *context) {
+static void profile_dropped(void *metadata, void *context) {
   const wn_malloc_tracker *tracker = context;
   tracker->drop(metadata, tracker->context);
 }
 
-static void release(void *context) { metadata_unmap(context, sizeof(struct adaptor)); }
+static void release_profile(void *context) { metadata_unmap(context, sizeof(struct adaptor)); }
 
 /* ---- public ---- */
 
@@ -46,15 +47,15 @@ wn_status wn_malloc_profile_start(const wn_memprof_options *options, const wn_ma
   if (!adaptor) return error_set(WN_ENOMEM, "no memory for a profile");
   adaptor->tracker = *tracker;
   wn_tracker engine_tracker = {
-      .alloc_major = tracker->alloc ? allocated : NULL,
+      .alloc_major = tracker->alloc ? profile_allocated : NULL,
       .dealloc_major = tracker->free ? freed : NULL,
-      .drop = tracker->drop ? dropped : NULL,
+      .drop = tracker->drop ? profile_dropped : NULL,
       .context = &adaptor->tracker,
-      .resize = tracker->resize ? resized : NULL,
-      .release = release,
+      .resize = tracker->resize ? profile_resized : NULL,
+      .release = release_profile,
   };
   wn_status status = host_start(options, &engine_tracker, false, profile);
-  if (status) release(adaptor);
+  if (status) release_profile(adaptor);
   return error_publish(status);
 }
 

@@ -50,8 +50,10 @@ static struct python_arena_functions arenas;
 static size_t small_most;     /* REPLACED: 0 until a request comes; written under the interpreter's lock */
 static _Atomic(bool) refused; /* COUNTED */
 
-static inline bool is_small(size_t bytes) { return LIKELY(bytes - 1 < small_most); }
-static inline bool count_words(size_t words) { return LIKELY((words_left -= (int64_t)words) >= 0); }
+static inline bool python_objects_is_small(size_t bytes) { return LIKELY(bytes - 1 < small_most); }
+static inline bool python_objects_count_words(size_t words) {
+  return LIKELY((words_left -= (int64_t)words) >= 0);
+}
 static inline bool exhausts(size_t words) { return !LIKELY(words_left >= (int64_t)words); }
 
 /* ---- blocks ---- */
@@ -67,7 +69,7 @@ static bool count_in(void *context, void *block) {
   return false;
 }
 
-static void *allocate(void *context, size_t bytes, bool zero, size_t hits) {
+static void *python_objects_allocate(void *context, size_t bytes, bool zero, size_t hits) {
   if (atomic_load_explicit(&refused, memory_order_relaxed)) return NULL;
   void *block = host_allocate(bytes, 16, zero, hits, WN_SOURCE_PYTHON);
   return block && count_in(context, block) ? block : NULL;
@@ -75,7 +77,7 @@ static void *allocate(void *context, size_t bytes, bool zero, size_t hits) {
 
 SLOW void *malloc_slow(void *context, size_t bytes) {
   size_t hits = host_hits(malloc_words(bytes));
-  void *block = hits ? allocate(context, bytes, false, hits) : NULL;
+  void *block = hits ? python_objects_allocate(context, bytes, false, hits) : NULL;
   if (block) return block;
   block = pymalloc.malloc(context, bytes);
   if (hits) host_follow(block, bytes, hits);
@@ -84,7 +86,7 @@ SLOW void *malloc_slow(void *context, size_t bytes) {
 
 SLOW void *calloc_slow(void *context, size_t count, size_t bytes) {
   size_t hits = host_hits(malloc_words(count * bytes));
-  void *block = hits ? allocate(context, count * bytes, true, hits) : NULL;
+  void *block = hits ? python_objects_allocate(context, count * bytes, true, hits) : NULL;
   if (block) return block;
   block = pymalloc.calloc(context, count, bytes);
   if (hits) host_follow(block, count * bytes, hits);
@@ -94,7 +96,7 @@ SLOW void *calloc_slow(void *context, size_t count, size_t bytes) {
 static void *small_malloc(void *context, size_t bytes);
 static void *small_calloc(void *context, size_t count, size_t bytes);
 
-SLOW void *first_malloc(void *context, size_t bytes) {
+SLOW void *python_objects_first_malloc(void *context, size_t bytes) {
   small_most = PYTHON_SMALL_MOST;
   return small_malloc(context, bytes);
 }
@@ -127,20 +129,23 @@ static void *large_realloc(void *context, void *block, size_t bytes) {
 }
 
 static void *small_malloc(void *context, size_t bytes) {
-  if (!is_small(bytes)) {
-    if (!small_most) return first_malloc(context, bytes);
+  if (!python_objects_is_small(bytes)) {
+    if (!small_most) return python_objects_first_malloc(context, bytes);
     return exhausts(malloc_words(bytes)) ? large_malloc(context, bytes) : pymalloc.malloc(context, bytes);
   }
-  return count_words(malloc_words(bytes)) ? pymalloc.malloc(context, bytes) : malloc_slow(context, bytes);
+  return python_objects_count_words(malloc_words(bytes)) ? pymalloc.malloc(context, bytes)
+                                                         : malloc_slow(context, bytes);
 }
 
 static void *small_calloc(void *context, size_t count, size_t bytes) {
   size_t total;
   if (!small_most) return first_calloc(context, count, bytes);
   if (__builtin_mul_overflow(count, bytes, &total)) return pymalloc.calloc(context, count, bytes);
-  if (is_small(total) ? count_words(malloc_words(total)) : !exhausts(malloc_words(total)))
+  if (python_objects_is_small(total) ? python_objects_count_words(malloc_words(total))
+                                     : !exhausts(malloc_words(total)))
     return pymalloc.calloc(context, count, bytes);
-  return is_small(total) ? calloc_slow(context, count, bytes) : large_calloc(context, count, bytes);
+  return python_objects_is_small(total) ? calloc_slow(context, count, bytes)
+                                        : large_calloc(context, count, bytes);
 }
 
 /* Follows a block of pymalloc's that has grown, and exhausted the count. */
@@ -158,14 +163,14 @@ SLOW void *follow_grown(void *context, void *block, size_t bytes, const struct h
 }
 
 /* GROWTH. A block of pymalloc's; `before` is the size of its class. */
-static void *resize(void *context, void *block, size_t bytes, size_t before) {
-  if (!is_small(bytes)) {
+static void *python_objects_resize(void *context, void *block, size_t bytes, size_t before) {
+  if (!python_objects_is_small(bytes)) {
     words_left += (int64_t)malloc_words(before); /* and stay out if there is no memory */
     return large_realloc(context, block, bytes);
   }
   void *grown = pymalloc.realloc(context, block, bytes);
   size_t after = grown ? python_block_bytes(python, grown) : 0;
-  if (after <= before || count_words(malloc_words(after) - malloc_words(before))) return grown;
+  if (after <= before || python_objects_count_words(malloc_words(after) - malloc_words(before))) return grown;
   const struct host_growth growth = {0, before, after, WN_SOURCE_PYTHON};
   return follow_grown(context, grown, bytes, &growth);
 }
@@ -174,7 +179,8 @@ static void *small_realloc(void *context, void *block, size_t bytes) {
   if (!block) return small_malloc(context, bytes);
   size_t before = python_block_bytes(python, block);
   if (before)
-    return bytes > before ? resize(context, block, bytes, before) : pymalloc.realloc(context, block, bytes);
+    return bytes > before ? python_objects_resize(context, block, bytes, before)
+                          : pymalloc.realloc(context, block, bytes);
   return large_realloc(context, block, bytes);
 }
 

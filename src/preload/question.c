@@ -115,7 +115,7 @@ static bool ask_glibc(struct recorder_answer *answer) {
   return true;
 }
 
-static bool ask(struct recorder_answer *answer) {
+static bool ask_question(struct recorder_answer *answer) {
   bool told = jemalloc_control  ? ask_jemalloc(answer)
               : tcmalloc_number ? ask_tcmalloc(answer)
                                 : ask_glibc(answer);
@@ -149,7 +149,7 @@ bool question_ask(struct recorder_answer *answer, bool last) {
                                                memory_order_relaxed) ||
       syscall(SYS_rt_sigprocmask, SIG_BLOCK, &wanted, &blocked, sizeof blocked))
     return false;
-  bool told = !may_be_in_handler(blocked) && ask(answer);
+  bool told = !may_be_in_handler(blocked) && ask_question(answer);
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, NULL, sizeof blocked);
   atomic_store_explicit(&due, question_next(began, os_monotonic_ns()), memory_order_relaxed);
   return told;

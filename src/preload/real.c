@@ -42,9 +42,11 @@ static new_function *library_new[NEW_FORMS]; /* of the C++ library, for exhauste
 
 static bool is_glibc; /* the real allocator is glibc's own */
 
-static void *first_malloc(size_t bytes) { return real_resolve(), real.malloc(bytes); }
+static void *real_first_malloc(size_t bytes) { return real_resolve(), real.malloc(bytes); }
 static void first_free(void *block) { real_resolve(), real.free(block); }
-static void *first_calloc(size_t count, size_t bytes) { return real_resolve(), real.calloc(count, bytes); }
+static void *real_first_calloc(size_t count, size_t bytes) {
+  return real_resolve(), real.calloc(count, bytes);
+}
 static void *first_realloc(void *block, size_t bytes) { return real_resolve(), real.realloc(block, bytes); }
 static size_t first_usable_size(void *block) { return real_resolve(), real.usable_size(block); }
 static void *first_memalign(size_t alignment, size_t bytes) {
@@ -145,8 +147,8 @@ static void delete_by_free(void *block, size_t alignment) {
 
 __attribute__((aligned(64))) struct real real = {
     .free = first_free,
-    .malloc = first_malloc,
-    .calloc = first_calloc,
+    .malloc = real_first_malloc,
+    .calloc = real_first_calloc,
     .realloc = first_realloc,
     .usable_size = first_usable_size,
     .memalign = first_memalign,
@@ -177,7 +179,7 @@ static bool same_library(const void *a, const void *b) {
 /* Whether an object before us defines `malloc`. An executable that takes malloc's address may have
  * a stub for it, whose symbol is undefined there: where the stub leads is not known, and it
  * counts as ours. */
-static bool is_replaced(const void *bound) {
+static bool real_is_replaced(const void *bound) {
   Dl_info info;
   const ElfW(Sym) *symbol = NULL;
   if (!dladdr1(bound, &info, (void **)&symbol, RTLD_DL_SYMENT)) return false;
@@ -208,7 +210,7 @@ static void use_replaced(struct real *all) {
 static void resolve_operators(struct real *all) {
   void *plain = dlsym(RTLD_NEXT, new_names[NEW]);
   bool own = plain && same_library(plain, (const void *)all->malloc);
-  if (!own && is_replaced((const void *)program_calls.malloc)) use_replaced(all);
+  if (!own && real_is_replaced((const void *)program_calls.malloc)) use_replaced(all);
   if (!plain) return;
   for (int form = 0; form < NEW_FORMS; form++) {
     new_function *found = (new_function *)dlsym(RTLD_NEXT, new_names[form]);
@@ -226,7 +228,7 @@ static void resolve_operators(struct real *all) {
 /* ---- shared ---- */
 
 void real_resolve(void) {
-  if (real.malloc != first_malloc) return;
+  if (real.malloc != real_first_malloc) return;
   struct real all = real;
   FIND(RTLD_NEXT, malloc, "malloc");
   FIND(RTLD_NEXT, free, "free");

@@ -95,12 +95,12 @@ static struct span *span_of(const void *address) {
   return atomic_load_explicit(&spans[span_number(address)], memory_order_acquire);
 }
 
-/* slot_of and id_of need a place whose `block` is not NULL. */
-static struct slot *slot_of(struct sampled_place place) {
+/* region_slot_of and region_id_of need a place whose `block` is not NULL. */
+static struct slot *region_slot_of(struct sampled_place place) {
   return (struct slot *)((char *)place.block - offsetof(struct slot, block));
 }
-static uint32_t id_of(struct sampled_place place) {
-  uint32_t index = (uint32_t)(slot_of(place) - span_of(place.address)->slot);
+static uint32_t region_id_of(struct sampled_place place) {
+  uint32_t index = (uint32_t)(region_slot_of(place) - span_of(place.address)->slot);
   return (uint32_t)(span_number(place.address) << SLOT_BITS) | index;
 }
 
@@ -114,7 +114,7 @@ static struct sampled_block *slot_find(const void *address) {
 }
 
 /* Pushes free slots of one span, which are linked already from `first` to `last`. */
-static void push(uint32_t first, struct slot *last) {
+static void region_push(uint32_t first, struct slot *last) {
   const struct span *span = atomic_load_explicit(&spans[first >> SLOT_BITS], memory_order_relaxed);
   _Atomic(uint64_t) *free = &free_slots[span->stripe].head[span->class];
   uint64_t head = atomic_load_explicit(free, memory_order_relaxed), changed;
@@ -126,7 +126,7 @@ static void push(uint32_t first, struct slot *last) {
 }
 
 /* Pops a free slot of a class and stripe: its id + 1, or 0 when there is none. */
-static uint32_t pop(unsigned class, unsigned stripe) {
+static uint32_t region_pop(unsigned class, unsigned stripe) {
   _Atomic(uint64_t) *free = &free_slots[stripe].head[class];
   uint64_t head = atomic_load_explicit(free, memory_order_acquire);
   while ((uint32_t)head) {
@@ -178,14 +178,14 @@ static bool open_span(unsigned class, unsigned stripe) {
   for (uint32_t i = 0; i + 1 < slots; i++)
     atomic_store_explicit(&span->slot[i].next, first + i + 2, memory_order_relaxed);
   atomic_store_explicit(&spans[number], span, memory_order_release);
-  push(first, &span->slot[slots - 1]);
+  region_push(first, &span->slot[slots - 1]);
   return true;
 }
 
 /* The smallest class that holds `bytes` at a multiple of `alignment`; CLASSES if none does. Spans
  * are aligned to 64 KiB, so a slot is aligned to each power of two that divides its class's
  * size. */
-static unsigned class_of(size_t bytes, size_t alignment) {
+static unsigned region_class_of(size_t bytes, size_t alignment) {
   if (bytes > LARGEST_SLOT || alignment > LARGEST_SLOT) return CLASSES;
   unsigned class = bytes <= 128 ? (unsigned)(bytes ? (bytes - 1) / 16 : 0) : 0;
   if (bytes > 128) {
@@ -199,7 +199,7 @@ static unsigned class_of(size_t bytes, size_t alignment) {
 static struct sampled_place slot_allocate(unsigned class) {
   unsigned stripe = stripe_of_thread();
   uint32_t taken;
-  while (!(taken = pop(class, stripe)))
+  while (!(taken = region_pop(class, stripe)))
     if (!open_span(class, stripe)) return (struct sampled_place){0};
   struct slot *slot = slot_of_id(taken - 1);
   slot->block = (struct sampled_block){.bytes = 0};
@@ -208,9 +208,9 @@ static struct sampled_place slot_allocate(unsigned class) {
 }
 
 static bool slot_release(struct sampled_place place) {
-  struct slot *slot = slot_of(place);
+  struct slot *slot = region_slot_of(place);
   if (!atomic_exchange_explicit(&slot->live, 0, memory_order_relaxed)) return false;
-  push(id_of(place), slot);
+  region_push(region_id_of(place), slot);
   return true;
 }
 
@@ -243,7 +243,7 @@ bool region_reserve(struct region_range *range) {
 }
 
 struct sampled_place region_allocate(size_t bytes, size_t alignment, bool *zeroed) {
-  unsigned class = class_of(bytes, alignment);
+  unsigned class = region_class_of(bytes, alignment);
   if (class == CLASSES) return runs_allocate(bytes, alignment, zeroed);
   *zeroed = false;
   return slot_allocate(class);
@@ -261,7 +261,7 @@ struct sampled_block *region_find(const void *address) {
 bool region_is_live(struct sampled_place place) {
   if (!place.block) return false;
   if (!in_slot_area(place.address)) return runs_is_live(place);
-  return atomic_load_explicit(&slot_of(place)->live, memory_order_relaxed);
+  return atomic_load_explicit(&region_slot_of(place)->live, memory_order_relaxed);
 }
 
 size_t region_usable(struct sampled_place place) {

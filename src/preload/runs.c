@@ -90,12 +90,12 @@ static size_t idle, taken;
 static _Atomic(struct run *) returned;
 static _Atomic(bool) confined;
 
-static size_t page_of(const void *address) { return ((uintptr_t)address - area) >> RUNS_PAGE_SHIFT; }
-static void *address_of(size_t page) { return (void *)(area + (page << RUNS_PAGE_SHIFT)); }
+static size_t runs_page_of(const void *address) { return ((uintptr_t)address - area) >> RUNS_PAGE_SHIFT; }
+static void *runs_address_of(size_t page) { return (void *)(area + (page << RUNS_PAGE_SHIFT)); }
 static size_t pages_for(size_t bytes) {
   return (bytes >> RUNS_PAGE_SHIFT) + ((bytes & (RUNS_PAGE - 1)) != 0);
 }
-static unsigned bin_of(size_t pages) { return 63 - (unsigned)__builtin_clzll(pages); }
+static unsigned runs_bin_of(size_t pages) { return 63 - (unsigned)__builtin_clzll(pages); }
 static void map_set(size_t page, struct run *run) {
   atomic_store_explicit(&map[page], run, memory_order_release);
 }
@@ -104,11 +104,11 @@ static struct run *map_get(size_t page) {
   return atomic_load_explicit(&map[page], memory_order_acquire);
 }
 
-static struct run *run_of(struct sampled_place place) {
+static struct run *runs_run_of(struct sampled_place place) {
   return (struct run *)((char *)place.block - offsetof(struct run, block));
 }
-static struct sampled_place place_of(struct run *run) {
-  return (struct sampled_place){address_of(run->first), &run->block};
+static struct sampled_place runs_place_of(struct run *run) {
+  return (struct sampled_place){runs_address_of(run->first), &run->block};
 }
 
 static struct run *descriptor(size_t first, size_t pages, bool clean) {
@@ -134,61 +134,63 @@ static void recycle(struct run *run) {
   recycled = run;
 }
 
-static size_t load(const _Atomic(size_t) *pages) { return atomic_load_explicit(pages, memory_order_relaxed); }
-static void store(_Atomic(size_t) *pages, size_t value) {
+static size_t runs_load(const _Atomic(size_t) *pages) {
+  return atomic_load_explicit(pages, memory_order_relaxed);
+}
+static void runs_store(_Atomic(size_t) *pages, size_t value) {
   atomic_store_explicit(pages, value, memory_order_relaxed);
 }
 
 /* Count pages as kept or not kept (KEPT). */
-static void keep(size_t pages) {
-  store(&kept, load(&kept) + pages);
+static void runs_keep(size_t pages) {
+  runs_store(&kept, runs_load(&kept) + pages);
   metadata_count_in(pages << RUNS_PAGE_SHIFT);
 }
 
 static void keep_no_more(size_t pages) {
-  store(&kept, load(&kept) - pages);
+  runs_store(&kept, runs_load(&kept) - pages);
   metadata_count_out(pages << RUNS_PAGE_SHIFT);
 }
 
 /* Counts pages that a block took out of the bins. `clean`: they had gone back to the system. */
-static void note_taken(bool clean, size_t pages) {
-  size_t more = load(&limit) + pages;
-  if (clean) store(&limit, more < KEPT_MOST ? more : KEPT_MOST);
-  if (load(&kept) < idle) idle = load(&kept);
+static void runs_note_taken(bool clean, size_t pages) {
+  size_t more = runs_load(&limit) + pages;
+  if (clean) runs_store(&limit, more < KEPT_MOST ? more : KEPT_MOST);
+  if (runs_load(&kept) < idle) idle = runs_load(&kept);
   taken += pages;
 }
 
 /* Gives pages that are being freed back to the system, if too many would be kept otherwise. True if
  * they are gone, or read as zeros. */
-static bool drop(size_t first, size_t pages) {
+static bool runs_drop(size_t first, size_t pages) {
   bool unmaps = atomic_load_explicit(&confined, memory_order_relaxed);
-  if (unmaps ? pages <= HEAP_MOST : load(&kept) + pages <= load(&limit)) return false;
+  if (unmaps ? pages <= HEAP_MOST : runs_load(&kept) + pages <= runs_load(&limit)) return false;
   int saved = errno;
   size_t bytes = pages << RUNS_PAGE_SHIFT;
-  bool dropped =
-      (unmaps ? munmap(address_of(first), bytes) : madvise(address_of(first), bytes, MADV_DONTNEED)) == 0;
+  bool dropped = (unmaps ? munmap(runs_address_of(first), bytes)
+                         : madvise(runs_address_of(first), bytes, MADV_DONTNEED)) == 0;
   errno = saved;
   return dropped;
 }
 
 static void bin_insert(struct run *run) {
   ASSERT(run->pages);
-  struct run **bin = &bins[bin_of(run->pages)];
+  struct run **bin = &bins[runs_bin_of(run->pages)];
   run->previous = NULL;
   run->next = *bin;
   if (*bin) (*bin)->previous = run;
   *bin = run;
   run->binned = true;
-  if (!run->clean) keep(run->pages);
+  if (!run->clean) runs_keep(run->pages);
   map_set(run->first, run);
   map_set(run->first + run->pages - 1, run);
 }
 
-static void bin_remove(struct run *run) {
+static void runs_bin_remove(struct run *run) {
   if (run->previous)
     run->previous->next = run->next;
   else
-    bins[bin_of(run->pages)] = run->next;
+    bins[runs_bin_of(run->pages)] = run->next;
   if (run->next) run->next->previous = run->previous;
   run->binned = false;
   if (!run->clean) keep_no_more(run->pages);
@@ -209,7 +211,7 @@ static struct run *free_after(size_t page) {
 static void insert_free(struct run *run) {
   struct run *before = free_before(run->first, run->clean);
   if (before) {
-    bin_remove(before);
+    runs_bin_remove(before);
     before->pages += run->pages;
     map_set(run->first, NULL);
     recycle(run);
@@ -217,7 +219,7 @@ static void insert_free(struct run *run) {
   }
   struct run *after = free_after(run->first + run->pages);
   if (after && after->clean == run->clean) {
-    bin_remove(after);
+    runs_bin_remove(after);
     map_set(after->first, NULL);
     run->pages += after->pages;
     recycle(after);
@@ -226,7 +228,7 @@ static void insert_free(struct run *run) {
 }
 
 /* Shortens a run that is in no bin to `pages` pages, and frees the pages behind them. */
-static void cut(struct run *run, size_t pages) {
+static void runs_cut(struct run *run, size_t pages) {
   if (run->pages == pages) return;
   struct run *rest = descriptor(run->first + pages, run->pages - pages, run->clean);
   if (!rest) return; /* harmless: the run stays longer */
@@ -236,29 +238,29 @@ static void cut(struct run *run, size_t pages) {
 }
 
 static struct run *find_free(size_t pages) {
-  struct run *run = bins[bin_of(pages)];
+  struct run *run = bins[runs_bin_of(pages)];
   for (int tries = 0; run && tries < TRIES; run = run->next, tries++)
     if (run->pages >= pages) return run;
-  for (unsigned bin = bin_of(pages) + 1; bin < BINS; bin++)
+  for (unsigned bin = runs_bin_of(pages) + 1; bin < BINS; bin++)
     if (bins[bin]) return bins[bin];
   return NULL;
 }
 
 /* Makes the pages below `end` accessible. False if they cannot be used. */
-static bool reach(size_t end) {
+static bool runs_reach(size_t end) {
   size_t made = atomic_load_explicit(&accessible, memory_order_relaxed);
   if (end <= made) return true;
   size_t more = (end - made + STEP - 1) / STEP * STEP;
   if (!limits_take(more << RUNS_PAGE_SHIFT) ||
       !metadata_make_accessible((void *)&map[made], more * sizeof *map) ||
-      !metadata_make_accessible(address_of(made), more << RUNS_PAGE_SHIFT))
+      !metadata_make_accessible(runs_address_of(made), more << RUNS_PAGE_SHIFT))
     return false;
   atomic_store_explicit(&accessible, made + more, memory_order_release);
   return true;
 }
 
 static struct run *take_from_top(size_t pages) {
-  if (pages > area_pages - top || !reach(top + pages)) return NULL;
+  if (pages > area_pages - top || !runs_reach(top + pages)) return NULL;
   struct run *run = descriptor(top, pages, true);
   if (run) top += pages;
   return run;
@@ -266,13 +268,13 @@ static struct run *take_from_top(size_t pages) {
 
 /* Takes a run of at least `pages` pages out of its bin, or from the pages above `top`. The run is
  * not yet live. */
-static struct run *take(size_t pages) {
+static struct run *runs_take(size_t pages) {
   struct run *run = find_free(pages);
   if (!run) return take_from_top(pages);
-  bin_remove(run);
+  runs_bin_remove(run);
   map_set(run->first + run->pages - 1, NULL);
-  cut(run, pages);
-  note_taken(run->clean, pages);
+  runs_cut(run, pages);
+  runs_note_taken(run->clean, pages);
   return run;
 }
 
@@ -287,7 +289,7 @@ static struct run *align(struct run *run, size_t alignment, size_t pages) {
     run->pages -= ahead;
     insert_free(front);
   }
-  cut(run, pages);
+  runs_cut(run, pages);
   return run;
 }
 
@@ -309,7 +311,7 @@ static struct run *take_kept(unsigned bin, size_t pages, int most) {
   for (struct run *run = bins[bin]; run && pages && most; run = next) {
     next = run->next;
     if (run->clean) continue;
-    bin_remove(run);
+    runs_bin_remove(run);
     map_set(run->first + run->pages - 1, NULL);
     pages -= run->pages < pages ? run->pages : pages;
     run->next = NULL;
@@ -322,26 +324,26 @@ static struct run *take_kept(unsigned bin, size_t pages, int most) {
 
 /* Gives so many kept pages back to the system, of the longest runs first. Gives back RUNS_AT_ONCE
  * runs at most, since the program waits meanwhile. The caller has the lock. */
-static void give_back(size_t pages) {
+static void runs_give_back(size_t pages) {
   int most = RUNS_AT_ONCE;
   for (unsigned bin = BINS; bin-- > 0 && pages && most;)
     for (struct run *run = take_kept(bin, pages, most), *next; run; run = next, most--) {
       next = run->next;
-      if (run->pages > pages) cut(run, pages);
-      run->clean = madvise(address_of(run->first), run->pages << RUNS_PAGE_SHIFT, MADV_DONTNEED) == 0;
+      if (run->pages > pages) runs_cut(run, pages);
+      run->clean = madvise(runs_address_of(run->first), run->pages << RUNS_PAGE_SHIFT, MADV_DONTNEED) == 0;
       pages -= run->pages < pages ? run->pages : pages;
       insert_free(run);
     }
 }
 
-static bool enter(void) {
+static bool runs_enter(void) {
   if (lock_must_not_wait(LOCK_RANK_RUNS)) return false;
   lock_acquire(&lock, LOCK_RANK_RUNS);
   drain_returned();
   return true;
 }
 
-static void leave(void) { lock_release(&lock, LOCK_RANK_RUNS); }
+static void runs_leave(void) { lock_release(&lock, LOCK_RANK_RUNS); }
 
 static struct sampled_place make_live(struct run *run, size_t bytes, bool *zeroed) {
   *zeroed = run->clean;
@@ -350,33 +352,33 @@ static struct sampled_place make_live(struct run *run, size_t bytes, bool *zeroe
   run->block = (struct sampled_block){.bytes = 0};
   atomic_store_explicit(&run->live, 1, memory_order_relaxed);
   map_set(run->first, run);
-  return place_of(run);
+  return runs_place_of(run);
 }
 
-static struct sampled_place allocate(size_t bytes, size_t reserve, size_t alignment, bool *zeroed) {
+static struct sampled_place allocate_runs(size_t bytes, size_t reserve, size_t alignment, bool *zeroed) {
   size_t pages = pages_for(reserve ? reserve : 1), aligned = pages_for(alignment);
   size_t wanted = aligned > 1 ? pages + aligned - 1 : pages;
-  if (bytes > area_pages << RUNS_PAGE_SHIFT || wanted > area_pages || !enter())
+  if (bytes > area_pages << RUNS_PAGE_SHIFT || wanted > area_pages || !runs_enter())
     return (struct sampled_place){0};
-  struct run *run = take(wanted);
+  struct run *run = runs_take(wanted);
   if (run && aligned > 1 && !align(run, aligned, pages)) {
     insert_free(run);
     run = NULL;
   }
   struct sampled_place place = {0};
   if (run) place = make_live(run, bytes, zeroed);
-  leave();
+  runs_leave();
   return place;
 }
 
 /* Makes a live run `pages` pages long by the pages behind it, if enough of them are free or were
  * never used. The caller has the lock. */
-static bool extend(struct run *run, size_t pages) {
+static bool runs_extend(struct run *run, size_t pages) {
   size_t end = run->first + run->pages, more = pages - run->pages;
   struct run *after = free_after(end);
   if (after && after->pages >= more) {
     bool clean = after->clean;
-    bin_remove(after);
+    runs_bin_remove(after);
     map_set(after->first, NULL);
     map_set(after->first + after->pages - 1, NULL);
     after->first += more;
@@ -386,10 +388,10 @@ static bool extend(struct run *run, size_t pages) {
       insert_free(after);
     else
       recycle(after);
-    note_taken(clean, more);
+    runs_note_taken(clean, more);
     return true;
   }
-  if (end != top || more > area_pages - top || !reach(top + more)) return false;
+  if (end != top || more > area_pages - top || !runs_reach(top + more)) return false;
   top += more;
   run->pages = pages;
   return true;
@@ -401,7 +403,7 @@ static void shorten(struct run *run, size_t pages) {
   struct run *rest = run->pages > pages ? descriptor(run->first + pages, run->pages - pages, false) : NULL;
   if (!rest) return; /* harmless, as in cut */
   run->pages = pages;
-  rest->clean = drop(rest->first, rest->pages);
+  rest->clean = runs_drop(rest->first, rest->pages);
   insert_free(rest);
 }
 
@@ -415,51 +417,51 @@ bool runs_create(uintptr_t base, size_t bytes) {
 }
 
 struct sampled_place runs_allocate(size_t bytes, size_t alignment, bool *zeroed) {
-  return allocate(bytes, bytes, alignment, zeroed);
+  return allocate_runs(bytes, bytes, alignment, zeroed);
 }
 
 struct sampled_place runs_allocate_growing(size_t bytes) {
   const size_t most = (size_t)4 << 30;
   bool zeroed;
   if (bytes > area_pages << RUNS_PAGE_SHIFT) return (struct sampled_place){0};
-  struct sampled_place place = allocate(bytes, bytes + (bytes < most ? bytes : most), 1, &zeroed);
+  struct sampled_place place = allocate_runs(bytes, bytes + (bytes < most ? bytes : most), 1, &zeroed);
   /* If there is no room for the reserve, by the data limit for one, the block gets none. */
-  return place.address ? place : allocate(bytes, bytes, 1, &zeroed);
+  return place.address ? place : allocate_runs(bytes, bytes, 1, &zeroed);
 }
 
 struct sampled_block *runs_find(const void *address) {
   if ((uintptr_t)address & (RUNS_PAGE - 1)) return NULL;
-  struct run *run = map_get(page_of(address));
-  return run && run->first == page_of(address) ? &run->block : NULL;
+  struct run *run = map_get(runs_page_of(address));
+  return run && run->first == runs_page_of(address) ? &run->block : NULL;
 }
 
 bool runs_resize(struct sampled_place place, size_t bytes) {
-  struct run *run = run_of(place);
-  if (bytes > area_pages << RUNS_PAGE_SHIFT || bytes <= RUNS_PAGE || !enter()) return false;
+  struct run *run = runs_run_of(place);
+  if (bytes > area_pages << RUNS_PAGE_SHIFT || bytes <= RUNS_PAGE || !runs_enter()) return false;
   size_t pages = pages_for(bytes);
-  bool fits = pages <= run->pages || extend(run, pages);
+  bool fits = pages <= run->pages || runs_extend(run, pages);
   if (fits && bytes < run->bytes / 2) shorten(run, pages);
   if (fits) run->bytes = bytes;
-  leave();
+  runs_leave();
   return fits;
 }
 
 bool runs_is_live(struct sampled_place place) {
-  return atomic_load_explicit(&run_of(place)->live, memory_order_relaxed);
+  return atomic_load_explicit(&runs_run_of(place)->live, memory_order_relaxed);
 }
 
 size_t runs_usable(struct sampled_place place) {
-  const struct run *run = run_of(place);
+  const struct run *run = runs_run_of(place);
   return pages_for(run->bytes ? run->bytes : 1) << RUNS_PAGE_SHIFT;
 }
 
 bool runs_release(struct sampled_place place) {
-  struct run *run = run_of(place);
+  struct run *run = runs_run_of(place);
   if (!atomic_exchange_explicit(&run->live, 0, memory_order_relaxed)) return false;
-  run->clean = drop(run->first, run->pages);
-  if (enter()) {
+  run->clean = runs_drop(run->first, run->pages);
+  if (runs_enter()) {
     insert_free(run);
-    leave();
+    runs_leave();
     return true;
   }
   struct run *head = atomic_load_explicit(&returned, memory_order_relaxed);
@@ -470,31 +472,31 @@ bool runs_release(struct sampled_place place) {
 }
 
 void runs_give_back_idle(void) {
-  if (!enter()) return;
-  if (load(&kept) <= KEPT_LEAST && load(&limit) == KEPT_LEAST) {
+  if (!runs_enter()) return;
+  if (runs_load(&kept) <= KEPT_LEAST && runs_load(&limit) == KEPT_LEAST) {
     taken = 0;
-    leave();
+    runs_leave();
     return;
   }
   int saved = errno;
   size_t spare = idle > KEPT_LEAST ? idle - KEPT_LEAST : 0;
-  size_t less = load(&limit) > spare ? load(&limit) - spare : 0;
+  size_t less = runs_load(&limit) > spare ? runs_load(&limit) - spare : 0;
   if (less > taken) less = taken;
   if (less < KEPT_LEAST) less = KEPT_LEAST;
-  if (load(&kept) > less + spare) spare = load(&kept) - less;
-  store(&limit, less);
-  give_back(spare);
-  idle = load(&kept);
+  if (runs_load(&kept) > less + spare) spare = runs_load(&kept) - less;
+  runs_store(&limit, less);
+  runs_give_back(spare);
+  idle = runs_load(&kept);
   taken = 0;
   errno = saved;
-  leave();
+  runs_leave();
 }
 
 size_t runs_confine(void) {
   atomic_store_explicit(&confined, true, memory_order_relaxed);
-  if (!enter()) return 0;
+  if (!runs_enter()) return 0;
   size_t pages = top < HEAP_USED_MOST ? top : HEAP_USED_MOST;
-  leave();
+  runs_leave();
   return pages << RUNS_PAGE_SHIFT;
 }
 

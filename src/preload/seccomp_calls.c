@@ -58,15 +58,15 @@ static uint32_t calculate(uint16_t operation, uint32_t a, uint32_t b) {
   }
 }
 
-static bool compare(uint16_t operation, uint32_t a, uint32_t b) {
+static bool seccomp_calls_compare(uint16_t operation, uint32_t a, uint32_t b) {
   return operation == BPF_JEQ   ? a == b
          : operation == BPF_JGT ? a > b
          : operation == BPF_JGE ? a >= b
                                 : (a & b) != 0;
 }
 
-static uint32_t load(const struct machine *machine, const struct sock_filter *at,
-                     const struct seccomp_data *data) {
+static uint32_t seccomp_calls_load(const struct machine *machine, const struct sock_filter *at,
+                                   const struct seccomp_data *data) {
   uint32_t word = 0;
   switch (BPF_MODE(at->code)) {
   case BPF_IMM: return at->k;
@@ -79,15 +79,15 @@ static uint32_t load(const struct machine *machine, const struct sock_filter *at
 }
 
 /* What the filter returns; a filter that the kernel would refuse may return anything. */
-static uint32_t run(const struct sock_fprog *filter, const struct seccomp_data *data) {
+static uint32_t seccomp_calls_run(const struct sock_fprog *filter, const struct seccomp_data *data) {
   struct machine machine = {0};
   for (uint32_t i = 0; i < filter->len; i++) {
     const struct sock_filter *at = &filter->filter[i];
     uint16_t operation = BPF_OP(at->code);
     uint32_t operand = BPF_SRC(at->code) == BPF_X ? machine.index : at->k;
     switch (BPF_CLASS(at->code)) {
-    case BPF_LD: machine.accumulator = load(&machine, at, data); break;
-    case BPF_LDX: machine.index = load(&machine, at, data); break;
+    case BPF_LD: machine.accumulator = seccomp_calls_load(&machine, at, data); break;
+    case BPF_LDX: machine.index = seccomp_calls_load(&machine, at, data); break;
     case BPF_ST: machine.memory[at->k % BPF_MEMWORDS] = machine.accumulator; break;
     case BPF_STX: machine.memory[at->k % BPF_MEMWORDS] = machine.index; break;
     case BPF_ALU: machine.accumulator = calculate(operation, machine.accumulator, operand); break;
@@ -95,7 +95,7 @@ static uint32_t run(const struct sock_fprog *filter, const struct seccomp_data *
       if (operation == BPF_JA)
         i += at->k;
       else
-        i += compare(operation, machine.accumulator, operand) ? at->jt : at->jf;
+        i += seccomp_calls_compare(operation, machine.accumulator, operand) ? at->jt : at->jf;
       break;
     case BPF_RET: return BPF_RVAL(at->code) == BPF_A ? machine.accumulator : at->k;
     default: /* BPF_MISC */
@@ -119,7 +119,7 @@ bool seccomp_allows_recording(const struct sock_fprog *filter) {
   for (size_t i = 0; i < sizeof late_calls / sizeof *late_calls; i++) {
     struct seccomp_data data = {.nr = late_calls[i],
                                 .arch = __ehdr_start.e_machine | __AUDIT_ARCH_64BIT | __AUDIT_ARCH_LE};
-    if (!is_harmless(run(filter, &data))) return false;
+    if (!is_harmless(seccomp_calls_run(filter, &data))) return false;
   }
   return true;
 }

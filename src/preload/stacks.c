@@ -36,7 +36,7 @@ static uintptr_t page_behind(uintptr_t address) {
   return address / size * size + size;
 }
 
-static const wn_callstack *capture(void) {
+static const wn_callstack *stacks_capture(void) {
   return callstack_keep(interpreters_capture(host_callstacks(), process_stack_depth(), 0));
 }
 
@@ -78,16 +78,16 @@ static struct start *take_start(void) {
   return &starts[__builtin_ctzll(~bits)];
 }
 
-static void give_back(struct start *start) {
+static void stacks_give_back(struct start *start) {
   if (start >= starts && start < starts + STARTS)
     atomic_fetch_and_explicit(&taken, ~((uint64_t)1 << (start - starts)), memory_order_release);
   else
     metadata_unmap(start, sizeof *start);
 }
 
-static void give_up(struct start *start) {
+static void stacks_give_up(struct start *start) {
   callstack_release(start->stack);
-  give_back(start);
+  stacks_give_back(start);
 }
 
 /* What begin_thread needs. NULL: the new thread calls the program's function without begin_thread,
@@ -98,7 +98,7 @@ static struct start *start_of(const pthread_attr_t *attributes, void *(*run)(voi
   struct host_visit visit = host_enter();
   size_t bytes = stack_bytes(attributes) / os_page_bytes() * os_page_bytes();
   struct start *start = bytes >= MAPPING_LEAST ? take_start() : NULL;
-  if (start) *start = (struct start){run, run_c11, argument, bytes, capture()};
+  if (start) *start = (struct start){run, run_c11, argument, bytes, stacks_capture()};
   host_leave(visit);
   return start;
 }
@@ -115,7 +115,7 @@ static struct start note_begin(struct start *handed_over) {
   struct start start = *handed_over;
   bool wanted = mappings_wanted();
   struct host_visit visit = host_enter();
-  give_back(handed_over);
+  stacks_give_back(handed_over);
   if (wanted)
     note_own_stack(&start);
   else
@@ -174,7 +174,7 @@ void stacks_look(void) {
   bool deep = is_deep();
   if (!deep && (state == FIRST_WITHOUT_CALLERS || !was_deep())) return;
   atomic_store_explicit(&first_state, deep ? FIRST_NOTED : FIRST_WITHOUT_CALLERS, memory_order_relaxed);
-  mappings_add(first.begin, first.end - first.begin, RECORDER_MAP_STACK, deep ? capture() : NULL);
+  mappings_add(first.begin, first.end - first.begin, RECORDER_MAP_STACK, deep ? stacks_capture() : NULL);
 }
 
 void stacks_thread_ends(void) { mappings_stack_ends((uintptr_t)__builtin_frame_address(0)); }
@@ -187,7 +187,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
   struct start *start = mappings_wanted() ? start_of(attributes, run, NULL, argument) : NULL;
   if (!start) return next(thread, attributes, run, argument);
   int error = next(thread, attributes, begin_thread, start);
-  if (error) give_up(start);
+  if (error) stacks_give_up(start);
   return error;
 }
 
@@ -196,7 +196,7 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t run, void *argument) {
   struct start *start = mappings_wanted() ? start_of(NULL, NULL, run, argument) : NULL;
   if (!start) return next_c11(thread, run, argument);
   int result = next_c11(thread, begin_thread_c11, start);
-  if (result != thrd_success) give_up(start);
+  if (result != thrd_success) stacks_give_up(start);
   return result;
 }
 /* SPDX-License-Identifier: MIT */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 /* The number of the type at a place. */
-static uint32_t number_at(struct block_types *types, unsigned place) {
+static uint32_t block_types_number_at(struct block_types *types, unsigned place) {
   _Atomic(uint32_t) *at = &types->number[place];
   uint32_t number = atomic_load_explicit(at, memory_order_relaxed);
   if (!number) {
@@ -16,13 +16,13 @@ static uint32_t number_at(struct block_types *types, unsigned place) {
   return number / 2;
 }
 
-static bool has_name(struct block_types *types, unsigned place) {
+static bool block_types_has_name(struct block_types *types, unsigned place) {
   return atomic_load_explicit(&types->number[place], memory_order_acquire) & 1;
 }
 
 /* The place says so afterwards. The names may be forgotten meanwhile, this one too: then it does not. */
-static void write_name(struct block_types *types, unsigned place, struct trace_writer *writer,
-                       const struct trace_type *event, const char *name) {
+static void block_types_write_name(struct block_types *types, unsigned place, struct trace_writer *writer,
+                                   const struct trace_type *event, const char *name) {
   struct trace_type_name named = {
       .time_ns = event->time_ns, .thread = event->thread, .type = event->type, .name = trace_text_of(name)};
   uint32_t forgotten = atomic_load(&types->forgotten);
@@ -69,9 +69,9 @@ void block_types_write_born(struct block_types *types, struct trace_writer *writ
     place = TYPE_CUSTOM + custom_place(types, custom_name);
     name = place < TYPE_LANGUAGE - 1 ? custom_name : "other custom blocks";
   }
-  event.type = number_at(types, place);
-  if (!has_name(types, place))
-    write_name(types, place, writer, &event, name ? name : type_text_of_tag(tag, text));
+  event.type = block_types_number_at(types, place);
+  if (!block_types_has_name(types, place))
+    block_types_write_name(types, place, writer, &event, name ? name : type_text_of_tag(tag, text));
   trace_write_type(writer, &event);
 }
 
@@ -80,11 +80,12 @@ void block_types_write_language(struct block_types *types, struct trace_writer *
                                 void *context) {
   bool in_range = type < WN_TYPES_MOST;
   unsigned place = TYPE_LANGUAGE + (in_range ? type : WN_TYPES_MOST);
-  event.type = number_at(types, place);
-  if (!has_name(types, place)) {
+  event.type = block_types_number_at(types, place);
+  if (!block_types_has_name(types, place)) {
     char text[32];
     const char *found = name && in_range ? name(type, context) : NULL;
-    write_name(types, place, writer, &event, found && *found ? found : type_text_of_number(type, text));
+    block_types_write_name(types, place, writer, &event,
+                           found && *found ? found : type_text_of_number(type, text));
   }
   trace_write_type(writer, &event);
 }
@@ -93,6 +94,6 @@ void block_types_forget_names(struct block_types *types) {
   atomic_fetch_add(&types->forgotten, 1);
   if (!atomic_load(&types->numbers)) return;
   for (unsigned place = 0; place < TYPE_PLACES; place++)
-    if (has_name(types, place)) atomic_fetch_and(&types->number[place], ~UINT32_C(1));
+    if (block_types_has_name(types, place)) atomic_fetch_and(&types->number[place], ~UINT32_C(1));
 }
 /* SPDX-License-Identifier: MIT */

@@ -34,10 +34,10 @@
 
 enum { COMMAND_MOST = 8192 };
 
-static void *metadata_of(uint64_t block) { return (void *)(uintptr_t)block; }
+static void *recorder_metadata_of(uint64_t block) { return (void *)(uintptr_t)block; }
 
 /* `callstack` may be NULL: there was no memory for it. */
-static struct trace_stack stack_of(const wn_callstack *callstack) {
+static struct trace_stack recorder_stack_of(const wn_callstack *callstack) {
   return callstack ? (struct trace_stack){callstack->frame, callstack->count} : (struct trace_stack){0};
 }
 
@@ -45,7 +45,7 @@ static struct trace_stack stack_of(const wn_callstack *callstack) {
  * those of them that belong to files or are shared. The sixth number, of private data, counts
  * addresses whether touched or not: a heap that reserves room would seem to fill it. Once the first
  * thread has ended, all numbers of this file are 0, and only the calling thread's file has them. */
-static bool measure(const struct recorder *recorder, struct trace_memory *memory) {
+static bool recorder_measure(const struct recorder *recorder, struct trace_memory *memory) {
   char text[160];
   uint64_t number[3] = {0};
   if (kept_file_read(&recorder->statm, text, sizeof text) > 0) os_numbers(text, number, 3);
@@ -57,7 +57,7 @@ static bool measure(const struct recorder *recorder, struct trace_memory *memory
 }
 
 /* Reads the process's memory control group, if that is due, and writes what it reports. */
-static void write_group(struct recorder *recorder, uint32_t thread, bool last) {
+static void recorder_write_group(struct recorder *recorder, uint32_t thread, bool last) {
   struct trace_group event = {.time_ns = recorder_now(recorder), .thread = thread};
   struct cgroup_state state;
   if (!recorder->group) return;
@@ -75,21 +75,21 @@ static void write_group(struct recorder *recorder, uint32_t thread, bool last) {
 /* Measures the process's memory, and writes it. `last`: the program ends, or becomes another one.
  * `may_ask`: the caller is in a place where the allocator may be asked. It is asked first, so that
  * what its answer takes is measured too. */
-static void write_memory(struct recorder *recorder, uint32_t thread, bool last, bool may_ask) {
+static void recorder_write_memory(struct recorder *recorder, uint32_t thread, bool last, bool may_ask) {
   struct recorder_answer answer = {.asked = RECORDER_NOT_ASKED};
   if (may_ask && recorder->ask) recorder->ask(&answer, last);
   struct trace_memory memory = {.thread = thread,
                                 .asked = answer.asked,
                                 .in_use_bytes = answer.in_use_bytes,
                                 .free_bytes = answer.free_bytes};
-  if (!measure(recorder, &memory)) return;
+  if (!recorder_measure(recorder, &memory)) return;
   if (last) memory.peak_bytes = os_peak_bytes();
   memory.complete = !recorder->measure || recorder->measure(memory.rss_bytes, last);
   memory.own_bytes = recorder->generations ? 0 : metadata_bytes();
   if (recorder->spent) recorder->spent(&memory.cost_ns, &memory.processor_ns);
   memory.time_ns = recorder_now(recorder);
   trace_write_memory(recorder->writer, &memory);
-  write_group(recorder, thread, last);
+  recorder_write_group(recorder, thread, last);
 }
 
 /* ---- records in callbacks ---- */
@@ -115,7 +115,7 @@ static bool begin_measurement(struct recorder *recorder, uint64_t time) {
 static uint64_t write_memory_if_due(struct recorder *recorder, uint64_t time, uint32_t thread, bool may_ask) {
   if (!measurements_are_due(&recorder->measurements, time)) return time;
   if (!begin_measurement(recorder, time)) return recorder_now(recorder);
-  write_memory(recorder, thread, false, may_ask);
+  recorder_write_memory(recorder, thread, false, may_ask);
   write_names_again(recorder);
   titles_write_if_due(&recorder->titles, recorder->writer, time, thread);
   uint64_t now = recorder_now(recorder);
@@ -160,7 +160,7 @@ static uint64_t next_number(struct recorder *recorder) {
 }
 
 /* If two threads count at the same time, one of the counts may be lost. */
-static void count_hits(struct recorder *recorder, uint64_t hits) {
+static void recorder_count_hits(struct recorder *recorder, uint64_t hits) {
   uint64_t before = atomic_load_explicit(&recorder->hits, memory_order_relaxed);
   if (before < HITS_COUNTED) atomic_store_explicit(&recorder->hits, before + hits, memory_order_relaxed);
 }
@@ -179,8 +179,8 @@ static void write_type(struct recorder *recorder, const struct trace_sample *sam
   block_types_write_born(&recorder->types, recorder->writer, event, allocation->tag, allocation->custom_name);
 }
 
-static void *write_birth(struct recorder *recorder, wn_domain *domain, const wn_allocation *allocation,
-                         bool major) {
+static void *recorder_write_birth(struct recorder *recorder, wn_domain *domain,
+                                  const wn_allocation *allocation, bool major) {
   if (!recorder_is_ours(recorder)) {
     if (recorder->stray) recorder->stray();
     return NULL;
@@ -201,23 +201,24 @@ static void *write_birth(struct recorder *recorder, wn_domain *domain, const wn_
       .rate = trial_rate(recorder),
       .previous_size = allocation->previous_bytes,
   };
-  bool written = trace_write_sample(recorder->writer, &sample, stack_of(allocation->callstack));
+  bool written = trace_write_sample(recorder->writer, &sample, recorder_stack_of(allocation->callstack));
   if (written) write_type(recorder, &sample, allocation);
-  count_hits(recorder, allocation->n_samples);
+  recorder_count_hits(recorder, allocation->n_samples);
   write_memory_if_due(recorder, time, thread, true);
-  return written ? metadata_of(block) : NULL;
+  return written ? recorder_metadata_of(block) : NULL;
 }
 
 static void *born_minor(wn_domain *domain, const wn_allocation *allocation, void *context) {
-  return write_birth(context, domain, allocation, false);
+  return recorder_write_birth(context, domain, allocation, false);
 }
 
 static void *born_major(wn_domain *domain, const wn_allocation *allocation, void *context) {
   struct recorder *recorder = context;
-  return write_birth(recorder, domain, allocation, recorder->generations);
+  return recorder_write_birth(recorder, domain, allocation, recorder->generations);
 }
 
-static void *resized(wn_domain *domain, void *metadata, const wn_allocation *allocation, void *context) {
+static void *recorder_resized(wn_domain *domain, void *metadata, const wn_allocation *allocation,
+                              void *context) {
   struct recorder *recorder = context;
   if (!recorder_is_ours(recorder)) return NULL;
   struct trace_resize resize = {
@@ -228,13 +229,13 @@ static void *resized(wn_domain *domain, void *metadata, const wn_allocation *all
       .words = allocation->trials,
       .rate = trial_rate(recorder),
   };
-  trace_write_resize(recorder->writer, &resize, stack_of(allocation->callstack));
+  trace_write_resize(recorder->writer, &resize, recorder_stack_of(allocation->callstack));
   write_memory_if_due(recorder, resize.time_ns, resize.thread, true);
   return metadata;
 }
 
 /* A block keeps its number in the major heap. */
-static void *promoted(wn_domain *domain, void *metadata, void *context) {
+static void *recorder_promoted(wn_domain *domain, void *metadata, void *context) {
   struct recorder *recorder = context;
   if (!recorder_is_ours(recorder)) return NULL;
   struct trace_promote event = {.time_ns = recorder_now(recorder),
@@ -283,7 +284,8 @@ static bool tell_place(void *context, uint32_t module, uint64_t offset, struct t
   return true;
 }
 
-static struct trace_run describe(const struct recorder_options *options, char *command, char host[256]) {
+static struct trace_run recorder_describe(const struct recorder_options *options, char *command,
+                                          char host[256]) {
   long length = os_read_file("/proc/self/cmdline", command, COMMAND_MOST);
   if (gethostname(host, 256)) host[0] = 0;
   host[255] = 0;
@@ -326,10 +328,10 @@ static struct trace_text command_of_program(struct trace_text command) {
   return command;
 }
 
-static wn_status open_writer(struct recorder *recorder, const struct recorder_options *options) {
+static wn_status recorder_open_writer(struct recorder *recorder, const struct recorder_options *options) {
   char host[256], *command = metadata_map(COMMAND_MOST);
   if (!command) return error_set(WN_ENOMEM, "no memory for the recorder");
-  struct trace_run run = describe(options, command, host);
+  struct trace_run run = recorder_describe(options, command, host);
   struct trace_options file = {
       .path = options->path, .bound_bytes = options->bound_bytes, .cut = tell_of_cut};
   struct trace_stack_source source = {
@@ -354,12 +356,12 @@ static void module_gone(void *context, uint32_t module) {
 static struct trace_at last_words(struct recorder *recorder, bool may_ask) {
   struct trace_at at = {.time_ns = recorder_now(recorder), .thread = recorder->thread(NULL)};
   write_thread_name_again(recorder, at.time_ns, at.thread);
-  write_memory(recorder, at.thread, true, may_ask);
+  recorder_write_memory(recorder, at.thread, true, may_ask);
   titles_write_if_new(&recorder->titles, recorder->writer, at.time_ns, at.thread);
   return at;
 }
 
-static void finish(struct recorder *recorder, enum trace_end_kind kind, int code) {
+static void recorder_finish(struct recorder *recorder, enum trace_end_kind kind, int code) {
   if (!recorder_is_ours(recorder)) return;
   struct trace_at at = last_words(recorder, kind == TRACE_END_EXIT);
   struct trace_end end = {.time_ns = at.time_ns,
@@ -402,7 +404,7 @@ wn_status recorder_open(const struct recorder_options *options, struct recorder 
   recorder->ask = options->ask;
   recorder->group = options->group;
   recorder->stray = options->stray;
-  error = open_writer(recorder, options);
+  error = recorder_open_writer(recorder, options);
   if (error) goto unmap;
   kept_file_open(&recorder->statm, "/proc/self/statm");
   *result = recorder;
@@ -418,11 +420,11 @@ wn_tracker recorder_tracker(struct recorder *recorder) {
   return (wn_tracker){
       .alloc_minor = born_minor,
       .alloc_major = born_major,
-      .promote = promoted,
+      .promote = recorder_promoted,
       .dealloc_minor = died,
       .dealloc_major = died,
       .context = recorder,
-      .resize = resized,
+      .resize = recorder_resized,
   };
 }
 
@@ -481,7 +483,7 @@ void recorder_map(struct recorder *recorder, uint64_t mapping, enum recorder_map
                             .mapping = mapping,
                             .kind = (uint8_t)kind,
                             .bytes = bytes};
-  trace_write_map(recorder->writer, &event, stack_of(stack));
+  trace_write_map(recorder->writer, &event, recorder_stack_of(stack));
 }
 
 void recorder_map_size(struct recorder *recorder, uint64_t mapping, uint64_t bytes) {
@@ -533,8 +535,10 @@ void recorder_thread_ends(struct recorder *recorder) {
     write_thread_name_again(recorder, recorder_now(recorder), recorder->thread(NULL));
 }
 
-void recorder_exit(struct recorder *recorder, int status) { finish(recorder, TRACE_END_EXIT, status); }
-void recorder_stop(struct recorder *recorder) { finish(recorder, TRACE_END_STOP, 0); }
+void recorder_exit(struct recorder *recorder, int status) {
+  recorder_finish(recorder, TRACE_END_EXIT, status);
+}
+void recorder_stop(struct recorder *recorder) { recorder_finish(recorder, TRACE_END_STOP, 0); }
 
 void recorder_leaves(struct recorder *recorder) {
   if (recorder_is_ours(recorder)) last_words(recorder, false);

@@ -22,7 +22,7 @@ static uint32_t title_bytes(const char *bytes, uint32_t length) {
 static uint32_t sum_of(const char *bytes, uint32_t length) { return crc32c(0, bytes, length); }
 
 /* Reads a file of one line; the line's end does not count. */
-static uint32_t read_line(const char *path, char *text, size_t capacity) {
+static uint32_t titles_read_line(const char *path, char *text, size_t capacity) {
   long length = os_read_file(path, text, capacity);
   if (length > 0 && text[length - 1] == '\n') length--;
   return length > 0 ? (uint32_t)length : 0;
@@ -42,8 +42,8 @@ void titles_begin(struct titles *titles, const struct trace_run *run) {
 
 void titles_write_if_new(struct titles *titles, struct trace_writer *writer, uint64_t time, uint32_t thread) {
   char title[TITLE_MOST], name[NAME_MOST];
-  uint32_t title_length = title_bytes(title, read_line("/proc/self/cmdline", title, sizeof title));
-  uint32_t name_length = read_line("/proc/self/comm", name, sizeof name);
+  uint32_t title_length = title_bytes(title, titles_read_line("/proc/self/cmdline", title, sizeof title));
+  uint32_t name_length = titles_read_line("/proc/self/comm", name, sizeof name);
   struct title_state now_called = {sum_of(title, title_length), sum_of(name, name_length)};
   uint64_t told = atomic_load_explicit(&titles->told, memory_order_relaxed);
   if (!title_length || !name_length || packed(now_called) == told ||

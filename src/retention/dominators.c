@@ -20,7 +20,7 @@ struct semi_nca {
   uint32_t count;
 };
 
-static void enter(struct semi_nca *of, uint32_t node, uint32_t parent) {
+static void dominators_enter(struct semi_nca *of, uint32_t node, uint32_t parent) {
   of->number[node] = of->count;
   of->node[of->count] = node;
   of->dominator[of->count++] = parent;
@@ -32,7 +32,7 @@ static void follow_edges(struct semi_nca *of, uint32_t *cursor, uint8_t *met) {
   const struct graph *graph = of->graph;
   memset(of->number, 0xff, graph->node_count * sizeof *of->number); /* NOWHERE */
   node_set_add(met, NODE_ALL);
-  enter(of, NODE_ALL, 0);
+  dominators_enter(of, NODE_ALL, 0);
   cursor[0] = graph->edge_begin[NODE_ALL];
   for (uint32_t at = 0;;) {
     uint32_t end = graph->edge_begin[of->node[at] + 1];
@@ -40,7 +40,7 @@ static void follow_edges(struct semi_nca *of, uint32_t *cursor, uint8_t *met) {
     if (cursor[at] < end) {
       uint32_t node = graph->edges[cursor[at]++];
       cursor[of->count] = graph->edge_begin[node];
-      enter(of, node, at);
+      dominators_enter(of, node, at);
       at = of->count - 1;
     } else if (at) {
       at = of->dominator[at];
@@ -50,7 +50,7 @@ static void follow_edges(struct semi_nca *of, uint32_t *cursor, uint8_t *met) {
   }
 }
 
-static bool search(struct semi_nca *of) {
+static bool dominators_search(struct semi_nca *of) {
   size_t count = of->graph->node_count;
   uint32_t *cursor = array_new(count, sizeof *cursor);
   uint8_t *met = calloc(node_set_bytes(of->graph), 1);
@@ -106,7 +106,7 @@ static uint32_t evaluate(struct link *links, uint32_t at, uint32_t linked) {
   return least;
 }
 
-static bool find(struct semi_nca *of) {
+static bool find_dominators(struct semi_nca *of) {
   of->semi = array_new(of->count, sizeof *of->semi);
   of->links = array_new(of->count, sizeof *of->links);
   if (!of->semi || !of->links) return false;
@@ -149,7 +149,7 @@ static void make_tree(struct dominators *dominators, const struct semi_nca *of) 
 bool dominators_find(struct dominators *dominators, const struct graph *graph) {
   struct semi_nca of = {.graph = graph};
   *dominators = (struct dominators){0};
-  bool enough = search(&of) && turn_edges(&of) && find(&of);
+  bool enough = dominators_search(&of) && turn_edges(&of) && find_dominators(&of);
   free(of.number), free(of.before_begin), free(of.before), free(of.semi), free(of.links);
   enough = enough && (dominators->nodes = array_new(graph->node_count, sizeof *dominators->nodes));
   if (enough) make_tree(dominators, &of);

@@ -40,7 +40,7 @@ struct loading {
   struct ephemerons ephemerons; /* of the blocks before it; the conditions of this one, too */
 };
 
-static char *copy(struct snapshot_text text) { return strndup(text.at, text.length); }
+static char *graph_copy(struct snapshot_text text) { return strndup(text.at, text.length); }
 
 /* ---- the nodes ---- */
 
@@ -50,7 +50,7 @@ static bool load_info(void *context, uint64_t process, uint64_t time_ns, struct 
   if (graph->command) return true;
   graph->process = process;
   graph->time_ns = time_ns;
-  return (graph->command = copy(command)) && (graph->language = copy(language));
+  return (graph->command = graph_copy(command)) && (graph->language = graph_copy(language));
 }
 
 static bool load_type(void *context, uint32_t type, struct snapshot_text name) {
@@ -61,12 +61,12 @@ static bool load_type(void *context, uint32_t type, struct snapshot_text name) {
     return false;
   while (graph->type_count <= type) graph->types[graph->type_count++] = NULL;
   if (graph->types[type] || !name.length) return true;
-  return (graph->types[type] = copy(name));
+  return (graph->types[type] = graph_copy(name));
 }
 
 static bool load_field(void *context, uint32_t type, uint64_t field, struct snapshot_text name) {
   struct graph *graph = ((struct loading *)context)->graph;
-  struct graph_field made = {type, (uint32_t)field, copy(name)};
+  struct graph_field made = {type, (uint32_t)field, graph_copy(name)};
   if (made.name && ARRAY_ADD(graph->fields, graph->field_count, graph->field_capacity, made)) return true;
   free(made.name);
   return false;
@@ -76,7 +76,7 @@ static bool load_holder(void *context, uint32_t holder, enum holder_kind kind, u
                         struct snapshot_text name) {
   struct loading *loading = context;
   struct graph *graph = loading->graph;
-  struct graph_holder made = {kind, domain, copy(name)};
+  struct graph_holder made = {kind, domain, graph_copy(name)};
   bool in_order = holder == graph->holder_count + 1;
   if (in_order && made.name && ARRAY_ADD(graph->holders, graph->holder_count, loading->holder_capacity, made))
     return true;
@@ -91,7 +91,7 @@ static bool load_root(void *context, uint32_t holder, uint64_t target) {
 }
 
 /* Notes where the next block begins. */
-static bool add_address(struct loading *loading, uint64_t address) {
+static bool graph_add_address(struct loading *loading, uint64_t address) {
   uint64_t number = address >> PAGE_SHIFT;
   if (!loading->block_count || loading->last >> PAGE_SHIFT != number) {
     struct page made = {.address = number, .first = (uint32_t)loading->block_count};
@@ -105,19 +105,19 @@ static bool add_address(struct loading *loading, uint64_t address) {
   return true;
 }
 
-/* The nodes of a description and of a large block are the block's number until make_nodes. */
+/* The nodes of a description and of a large block are the block's number until graph_make_nodes. */
 static bool load_block(void *context, const struct snapshot_record *record) {
   struct loading *loading = context;
   struct graph *graph = loading->graph;
   uint32_t at = (uint32_t)loading->block_count, words = WORDS_LARGE;
-  if (loading->block_count >= blocks_most || !add_address(loading, record->address)) return false;
+  if (loading->block_count >= blocks_most || !graph_add_address(loading, record->address)) return false;
   if (record->words < WORDS_LARGE && !record->outside)
     words = (uint32_t)record->words;
   else if (!ARRAY_ADD(graph->large, graph->large_count, graph->large_capacity,
                       (struct graph_large){at, record->words, record->outside}))
     return false;
   if (record->description.length) {
-    struct graph_description described = {at, copy(record->description)};
+    struct graph_description described = {at, graph_copy(record->description)};
     if (!described.text ||
         !ARRAY_ADD(graph->descriptions, graph->description_count, graph->description_capacity, described))
       return free(described.text), false;
@@ -128,7 +128,7 @@ static bool load_block(void *context, const struct snapshot_record *record) {
 
 static bool load_trace(void *context, struct snapshot_text path) {
   struct graph *graph = ((struct loading *)context)->graph;
-  return graph->trace || (graph->trace = copy(path));
+  return graph->trace || (graph->trace = graph_copy(path));
 }
 
 static bool load_sample(void *context, uint64_t block, uint64_t number) {
@@ -176,7 +176,7 @@ static void drop_equal(struct ephemerons *of, size_t first) {
 }
 
 /* The block whose edges were read is complete. */
-static bool end_block(struct loading *loading) {
+static bool graph_end_block(struct loading *loading) {
   struct ephemerons *of = &loading->ephemerons;
   struct ephemeron made = loading->ephemeron;
   if (made.data == NOWHERE) return of->condition_count = loading->first_condition, true;
@@ -191,7 +191,7 @@ static bool end_block(struct loading *loading) {
 /* False of more blocks than there were at first: another program changes the file. */
 static bool next_block(void *context, const struct snapshot_record *record) {
   struct loading *loading = context;
-  if (!end_block(loading) || loading->node + 1 >= loading->graph->node_count) return false;
+  if (!graph_end_block(loading) || loading->node + 1 >= loading->graph->node_count) return false;
   loading->node++;
   loading->weak = record->shape == SHAPE_WEAK;
   graph_begin_edges(&loading->adding, loading->node);
@@ -236,7 +236,7 @@ static bool load_roots(struct loading *loading) {
 /* ---- both ---- */
 
 /* Numbers the nodes, of which the blocks are the last. */
-static bool make_nodes(struct loading *loading) {
+static bool graph_make_nodes(struct loading *loading) {
   struct graph *graph = loading->graph;
   size_t first = NODE_HOLDERS + graph->holder_count, count = first + loading->block_count;
   if (count >= NOWHERE) return false;
@@ -247,7 +247,7 @@ static bool make_nodes(struct loading *loading) {
   return (graph->edge_begin = array_new(count + 1, sizeof *graph->edge_begin));
 }
 
-static wn_status load(struct loading *loading, const void *bytes, size_t count) {
+static wn_status load_graph(struct loading *loading, const void *bytes, size_t count) {
   struct graph *graph = loading->graph;
   const struct snapshot_visitor nodes = {load_info,  load_type, load_field, load_holder, load_root,
                                          load_block, NULL,      load_trace, load_sample, loading};
@@ -255,14 +255,14 @@ static wn_status load(struct loading *loading, const void *bytes, size_t count) 
   bool complete;
   wn_status status = snapshot_read(bytes, count, &nodes, &graph->complete);
   if (status) return status;
-  if (!make_nodes(loading) || !load_roots(loading)) return WN_ENOMEM;
+  if (!graph_make_nodes(loading) || !load_roots(loading)) return WN_ENOMEM;
   for (size_t i = 0; i < graph->sample_count; i++)
     graph->samples[i].node = node_at(loading, graph->samples[i].address);
   loading->node = graph->first_block - 1;
   loading->ephemeron.data = NOWHERE;
   status = snapshot_read(bytes, count, &edges, &complete);
   if (status) return status;
-  if (!end_block(loading)) return WN_ENOMEM;
+  if (!graph_end_block(loading)) return WN_ENOMEM;
   graph_begin_edges(&loading->adding, graph->node_count);
   return graph_hang_data(graph, &loading->ephemerons) ? WN_OK : WN_ENOMEM;
 }
@@ -272,7 +272,7 @@ static wn_status load(struct loading *loading, const void *bytes, size_t count) 
 wn_status graph_load(struct graph *graph, const void *bytes, size_t count) {
   struct loading loading = {.graph = graph, .adding = {.graph = graph}};
   memset(graph, 0, sizeof *graph);
-  wn_status status = load(&loading, bytes, count);
+  wn_status status = load_graph(&loading, bytes, count);
   free(loading.roots), free(loading.pages), free(loading.by_address.slots);
   free(loading.ephemerons.items), free(loading.ephemerons.conditions);
   if (status == WN_ENOMEM && (loading.block_count >= blocks_most || graph->edge_count >= graph_edges_most))
@@ -331,19 +331,21 @@ const char *graph_description(const struct graph *graph, uint32_t node) {
   return at < graph->description_count && all[at].node == node ? all[at].text : NULL;
 }
 
-static struct graph_large size_of(const struct graph *graph, uint32_t node) {
+static struct graph_large graph_size_of(const struct graph *graph, uint32_t node) {
   if (node < graph->first_block) return (struct graph_large){.node = node};
   uint32_t words = graph->blocks[node - graph->first_block] & WORDS_LARGE;
   if (words < WORDS_LARGE) return (struct graph_large){.node = node, .words = words};
   return graph->large[graph_place_of(graph->large, graph->large_count, sizeof *graph->large, node)];
 }
 
-uint64_t graph_words(const struct graph *graph, uint32_t node) { return size_of(graph, node).words; }
+uint64_t graph_words(const struct graph *graph, uint32_t node) { return graph_size_of(graph, node).words; }
 
-uint64_t graph_outside(const struct graph *graph, uint32_t node) { return size_of(graph, node).outside; }
+uint64_t graph_outside(const struct graph *graph, uint32_t node) {
+  return graph_size_of(graph, node).outside;
+}
 
 uint64_t graph_bytes(const struct graph *graph, uint32_t node) {
-  struct graph_large size = size_of(graph, node);
+  struct graph_large size = graph_size_of(graph, node);
   return node < graph->first_block ? 0 : 8 * (size.words + 1) + size.outside;
 }
 

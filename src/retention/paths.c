@@ -12,21 +12,22 @@ static uint32_t field_signed(const struct graph *graph, uint32_t parent, uint32_
 }
 
 /* Whether a node is one more of its parent's step. */
-static bool repeats(const struct graph *graph, uint32_t node) {
+static bool paths_repeats(const struct graph *graph, uint32_t node) {
   uint32_t parent = graph->parent[node];
   return parent >= graph->first_block && graph_type(graph, node) == graph_type(graph, parent) &&
          !graph_description(graph, node) && !graph_description(graph, parent);
 }
 
-static uint64_t hash_text(const char *text) { return hash_bytes(text, strlen(text)); }
+static uint64_t paths_hash_text(const char *text) { return hash_bytes(text, strlen(text)); }
 
 static uint64_t signature(const struct graph *graph, const uint64_t *signatures, uint32_t node,
                           uint32_t field) {
   uint32_t parent = graph->parent[node];
   uint64_t step = hash_combine(graph_type(graph, node), field_signed(graph, parent, field));
   if (node < graph->first_block) step = node;
-  if (graph_description(graph, node)) step = hash_combine(step, hash_text(graph_description(graph, node)));
-  return repeats(graph, node) ? signatures[parent] : hash_combine(signatures[parent], step);
+  if (graph_description(graph, node))
+    step = hash_combine(step, paths_hash_text(graph_description(graph, node)));
+  return paths_repeats(graph, node) ? signatures[parent] : hash_combine(signatures[parent], step);
 }
 
 /* The signatures of all nodes: by node. In the graph's order, the next node is the one to which the
@@ -79,19 +80,19 @@ static bool find_groups(struct finding *of, paths_wanted *wanted, void *context)
   return true;
 }
 
-static void enter(void *context, uint32_t node) {
+static void paths_enter(void *context, uint32_t node) {
   struct finding *of = context;
   struct path_group *group =
       of->paths->of_node[node] ? &of->paths->groups[of->paths->of_node[node] - 1] : NULL;
   if (group && !group->open++) group->retained += of->dominators->nodes[node].retained;
 }
 
-static void leave(void *context, uint32_t node) {
+static void paths_leave(void *context, uint32_t node) {
   struct finding *of = context;
   if (of->paths->of_node[node]) of->paths->groups[of->paths->of_node[node] - 1].open--;
 }
 
-static int by_retained(const void *a, const void *b) {
+static int paths_by_retained(const void *a, const void *b) {
   const struct path_group *one = a, *other = b;
   if (one->retained != other->retained) return one->retained < other->retained ? 1 : -1;
   return (one->example > other->example) - (one->example < other->example);
@@ -107,8 +108,8 @@ bool paths_find(struct paths *paths, const struct graph *graph, const struct dom
   if (enough) sign(graph, paths->of_node);
   enough = enough && find_groups(&of, wanted, context);
   if (enough) {
-    dominators_walk(dominators, &(struct dominators_walk){enter, leave, &of});
-    array_sort(paths->groups, paths->count, sizeof *paths->groups, by_retained);
+    dominators_walk(dominators, &(struct dominators_walk){paths_enter, paths_leave, &of});
+    array_sort(paths->groups, paths->count, sizeof *paths->groups, paths_by_retained);
   }
   free(of.index.slots);
   return enough;
@@ -118,11 +119,11 @@ void paths_free(struct paths *paths) { free(paths->groups), free(paths->of_node)
 
 size_t paths_steps(const struct graph *graph, uint32_t node, struct path_step *steps, size_t most) {
   size_t count = 0, at, left_out;
-  for (uint32_t on = node; on != NODE_ALL; on = graph->parent[on]) count += !repeats(graph, on);
+  for (uint32_t on = node; on != NODE_ALL; on = graph->parent[on]) count += !paths_repeats(graph, on);
   at = count;
   left_out = count > most ? count - most : 0;
   for (uint32_t on = node, blocks = 1, last = node; on != NODE_ALL; on = graph->parent[on], blocks++) {
-    if (repeats(graph, on)) continue;
+    if (paths_repeats(graph, on)) continue;
     at--;
     if (at >= left_out) {
       uint32_t parent = graph->parent[on], field = graph_field_to(graph, parent, on);

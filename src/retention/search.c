@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 
-static void reach(struct graph *graph, uint32_t node, uint32_t parent) {
+static void search_reach(struct graph *graph, uint32_t node, uint32_t parent) {
   if (node == NODE_ALL || graph->parent[node] != NOWHERE) return;
   graph->parent[node] = parent;
   graph->order[graph->reached++] = node;
@@ -16,11 +16,11 @@ static void meet_conditions(struct graph *graph, struct ephemerons *ephemerons, 
     struct ephemeron *ephemeron = &ephemerons->items[ephemerons->conditions[i].ephemeron];
     if (--ephemeron->conditions) continue;
     ephemeron->last = node;
-    reach(graph, ephemeron->data, node);
+    search_reach(graph, ephemeron->data, node);
   }
 }
 
-static bool search(struct graph *graph, struct ephemerons *ephemerons) {
+static bool search_search(struct graph *graph, struct ephemerons *ephemerons) {
   size_t count = graph->node_count;
   graph->parent = array_new(count, sizeof *graph->parent);
   graph->order = array_new(count, sizeof *graph->order);
@@ -31,7 +31,7 @@ static bool search(struct graph *graph, struct ephemerons *ephemerons) {
   for (uint32_t at = 0; at < graph->reached; at++) {
     uint32_t node = graph->order[at];
     for (uint32_t i = graph->edge_begin[node]; i < graph->edge_begin[node + 1]; i++)
-      reach(graph, graph->edges[i], node);
+      search_reach(graph, graph->edges[i], node);
     if (ephemerons->condition_count) meet_conditions(graph, ephemerons, node);
   }
   return true;
@@ -103,13 +103,13 @@ bool graph_hang_data(struct graph *graph, struct ephemerons *ephemerons) {
   if (!ephemerons->count) return true;
   array_sort(ephemerons->conditions, ephemerons->condition_count, sizeof *ephemerons->conditions,
              condition_compare);
-  bool enough = search(graph, ephemerons);
+  bool enough = search_search(graph, ephemerons);
   forget_search(graph);
   return enough && insert_edges(graph, ephemerons);
 }
 
 bool graph_search(struct graph *graph) {
   forget_search(graph);
-  return search(graph, &(struct ephemerons){0});
+  return search_search(graph, &(struct ephemerons){0});
 }
 /* SPDX-License-Identifier: MIT */

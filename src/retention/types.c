@@ -10,7 +10,7 @@ struct making {
   uint32_t *open; /* by type: of the node's dominators, how many have the type */
 };
 
-static void enter(void *context, uint32_t node) {
+static void types_enter(void *context, uint32_t node) {
   struct making *of = context;
   uint32_t type = graph_type(of->graph, node);
   if (node < of->graph->first_block) return;
@@ -19,12 +19,12 @@ static void enter(void *context, uint32_t node) {
   if (!of->open[type]++) of->by_type[type].retained += of->dominators->nodes[node].retained;
 }
 
-static void leave(void *context, uint32_t node) {
+static void types_leave(void *context, uint32_t node) {
   struct making *of = context;
   if (node >= of->graph->first_block) of->open[graph_type(of->graph, node)]--;
 }
 
-static int by_retained(const void *a, const void *b) {
+static int types_by_retained(const void *a, const void *b) {
   const struct type_row *one = a, *other = b;
   if (one->retained != other->retained) return one->retained < other->retained ? 1 : -1;
   return (one->type > other->type) - (one->type < other->type);
@@ -42,12 +42,12 @@ bool type_table_make(struct type_table *table, const struct graph *graph,
   *table = (struct type_table){of.by_type, 0};
   bool enough = of.by_type && of.open;
   if (enough) {
-    dominators_walk(dominators, &(struct dominators_walk){enter, leave, &of});
+    dominators_walk(dominators, &(struct dominators_walk){types_enter, types_leave, &of});
     for (uint32_t type = 0; type <= most; type++) {
       table->rows[type].type = type;
       if (table->rows[type].blocks) table->rows[table->count++] = table->rows[type];
     }
-    array_sort(table->rows, table->count, sizeof *table->rows, by_retained);
+    array_sort(table->rows, table->count, sizeof *table->rows, types_by_retained);
   }
   free(of.open);
   return enough;

@@ -88,7 +88,7 @@ static unsigned next_binary_digit(struct decimal *decimal) {
 }
 
 /* Converts a number between 0 and 1, rounding to the nearest double and ties to even. */
-static bool convert(struct decimal *decimal, double *value) {
+static bool decimal_convert(struct decimal *decimal, double *value) {
   uint64_t bits = 0;
   int doublings = 0;
   for (; !(bits >> SIGNIFICANT); doublings++) {
@@ -104,7 +104,7 @@ static bool convert(struct decimal *decimal, double *value) {
   return true;
 }
 
-static int digit_of(char c, unsigned base) {
+static int decimal_digit_of(char c, unsigned base) {
   int digit = is_digit(c)            ? c - '0'
               : c >= 'a' && c <= 'f' ? c - 'a' + 10
               : c >= 'A' && c <= 'F' ? c - 'A' + 10
@@ -117,7 +117,7 @@ static int digit_of(char c, unsigned base) {
 bool decimal_fraction(const char *text, double *value) {
   struct decimal decimal = {0};
   if (!read_decimal(text, &decimal)) return false;
-  if (decimal.places) return convert(&decimal, value);
+  if (decimal.places) return decimal_convert(&decimal, value);
   *value = decimal.one;
   return true;
 }
@@ -128,7 +128,7 @@ bool decimal_whole(const char *text, uint64_t *value) {
   if (base == 16) text += 2;
   if (!*text) return false;
   for (; *text; text++) {
-    int digit = digit_of(*text, base);
+    int digit = decimal_digit_of(*text, base);
     if (digit < 0 || __builtin_mul_overflow(result, base, &result) ||
         __builtin_add_overflow(result, (unsigned)digit, &result))
       return false;

@@ -26,12 +26,12 @@ const struct setting_row setting_rows[SETTINGS] = {
 /* How many bytes of a wrong value a message quotes. */
 enum { QUOTED = 64 };
 
-static bool is_within(uint64_t value, const struct setting_row *row) {
+static bool settings_is_within(uint64_t value, const struct setting_row *row) {
   return value >= row->least && value <= row->most;
 }
 
 /* A number from 0 to 0.5, or from 0 to 50 with a percent sign; more is a slip. */
-static bool read_share(const char *text, double *share) {
+static bool settings_read_share(const char *text, double *share) {
   char number[SETTING_NUMBER_MOST + sizeof "e-2"];
   size_t length = strlen(text);
   bool percent = length && text[length - 1] == '%';
@@ -42,27 +42,27 @@ static bool read_share(const char *text, double *share) {
   return true;
 }
 
-static bool read_value(const struct setting_row *row, struct setting_value *value) {
+static bool settings_read_value(const struct setting_row *row, struct setting_value *value) {
   bool is_short = strnlen(value->text, SETTING_NUMBER_MOST + 1) <= SETTING_NUMBER_MOST;
   switch (row->kind) {
-  case SETTING_NAMED: return is_within(strlen(value->text), row);
+  case SETTING_NAMED: return settings_is_within(strlen(value->text), row);
   case SETTING_FRACTION:
     return is_short && decimal_fraction(value->text, &value->fraction) && rate_is_valid(value->fraction);
-  case SETTING_SHARE: return is_short && read_share(value->text, &value->fraction);
+  case SETTING_SHARE: return is_short && settings_read_share(value->text, &value->fraction);
   case SETTING_WHOLE:
-    return is_short && decimal_whole(value->text, &value->whole) && is_within(value->whole, row);
+    return is_short && decimal_whole(value->text, &value->whole) && settings_is_within(value->whole, row);
   case SETTING_SIZE: return true;
   case SETTING_SWITCH:
     value->whole = !strcmp(value->text, "yes");
     return value->whole || !strcmp(value->text, "no");
   case SETTING_SPACE:
-    return is_short && decimal_bytes(value->text, &value->whole) && is_within(value->whole, row);
+    return is_short && decimal_bytes(value->text, &value->whole) && settings_is_within(value->whole, row);
   }
   return false;
 }
 
 /* Describes the values that a setting can have. */
-static void describe(char form[64], const struct setting_row *row) {
+static void settings_describe(char form[64], const struct setting_row *row) {
   unsigned long long least = row->least, most = row->most;
   switch (row->kind) {
   case SETTING_NAMED: snprintf(form, 64, "a file's name of %llu to %llu bytes", least, most); return;
@@ -79,10 +79,10 @@ static void describe(char form[64], const struct setting_row *row) {
   }
 }
 
-static void complain(char complaint[SETTING_COMPLAINT_BYTES], enum setting setting, const char *prefix,
-                     const char *name, char between, const char *text) {
+static void settings_complain(char complaint[SETTING_COMPLAINT_BYTES], enum setting setting,
+                              const char *prefix, const char *name, char between, const char *text) {
   char form[64];
-  describe(form, &setting_rows[setting]);
+  settings_describe(form, &setting_rows[setting]);
   snprintf(complaint, SETTING_COMPLAINT_BYTES, "%s%s%c%.*s%s: it must be %s", prefix, name, between, QUOTED,
            *text ? text : "''", strlen(text) > QUOTED ? "..." : "", form);
 }
@@ -93,14 +93,14 @@ struct settings settings_initial(void) {
   struct settings settings = {0};
   for (enum setting i = 0; i < SETTINGS; i++) {
     settings.of[i].text = setting_rows[i].initial;
-    if (setting_rows[i].initial) read_value(&setting_rows[i], &settings.of[i]);
+    if (setting_rows[i].initial) settings_read_value(&setting_rows[i], &settings.of[i]);
   }
   return settings;
 }
 
 bool setting_set(struct settings *settings, enum setting setting, const char *text) {
   struct setting_value value = {.given = true, .text = text};
-  if (!read_value(&setting_rows[setting], &value)) return false;
+  if (!settings_read_value(&setting_rows[setting], &value)) return false;
   settings->of[setting] = value;
   return true;
 }
@@ -123,11 +123,11 @@ uint64_t settings_seed(const struct settings *settings) {
 
 void setting_complain_of_variable(char complaint[SETTING_COMPLAINT_BYTES], enum setting setting,
                                   const char *text) {
-  complain(complaint, setting, "", setting_rows[setting].variable, '=', text);
+  settings_complain(complaint, setting, "", setting_rows[setting].variable, '=', text);
 }
 
 void setting_complain_of_option(char complaint[SETTING_COMPLAINT_BYTES], enum setting setting,
                                 const char *text) {
-  complain(complaint, setting, "--", setting_rows[setting].option, ' ', text);
+  settings_complain(complaint, setting, "--", setting_rows[setting].option, ' ', text);
 }
 /* SPDX-License-Identifier: MIT */

@@ -23,7 +23,7 @@ enum { COPY_ENDED = -1, COPY_DONE = SNAPSHOT_ERROR_MOST };
 
 /* ---- its name ---- */
 
-static wn_status failed(const char *path, const char *why) {
+static wn_status file_failed(const char *path, const char *why) {
   return error_set(WN_EIO, "heap snapshot: %s: %s", path, why);
 }
 
@@ -32,7 +32,7 @@ static wn_status find_name(struct snapshot_file *of, const char *path) {
   struct stat status;
   char *target = NULL;
   if (!stat(path, &status)) {
-    if (!S_ISREG(status.st_mode)) return failed(path, "it is no regular file");
+    if (!S_ISREG(status.st_mode)) return file_failed(path, "it is no regular file");
     target = realpath(path, NULL);
   }
   snprintf(of->name, sizeof of->name, "%s", target ? target : path);
@@ -119,7 +119,7 @@ wn_status snapshot_file_open(struct snapshot_file *of, const char *path, const c
   wn_status status = find_name(of, path);
   if (status) return status;
   int descriptor = open_temporary(of);
-  if (descriptor < 0) return failed(path, strerror(errno));
+  if (descriptor < 0) return file_failed(path, strerror(errno));
   const struct snapshot_info info = {(uint64_t)getpid(), os_wall_ns(), program_invocation_short_name,
                                      language};
   snapshot_begin(&of->writer, descriptor, &info);
@@ -143,14 +143,15 @@ wn_status snapshot_file_wait(struct snapshot_file *of, long copy) {
   else
     synchronise(of);
   if (!of->writer.error) return WN_OK;
-  return failed(of->name, of->writer.error == COPY_ENDED ? "the copy of the process that wrote it was ended"
-                                                         : strerror(of->writer.error));
+  return file_failed(of->name, of->writer.error == COPY_ENDED
+                                   ? "the copy of the process that wrote it was ended"
+                                   : strerror(of->writer.error));
 }
 
 wn_status snapshot_file_close(struct snapshot_file *of, wn_status status) {
   if (of->writer.descriptor >= 0) {
     close(of->writer.descriptor);
-    if (!status && rename(of->temporary, of->name)) status = failed(of->name, strerror(errno));
+    if (!status && rename(of->temporary, of->name)) status = file_failed(of->name, strerror(errno));
     if (status) unlink(of->temporary);
   }
   shelter_end(&of->shelter);

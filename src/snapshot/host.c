@@ -20,19 +20,19 @@ struct wn_snapshot {
   char name[ROOT_NAME_MOST]; /* with the kind, of that holder */
 };
 
-static void write_blocks(void *context) {
+static void host_write_blocks(void *context) {
   wn_snapshot *snapshot = context;
   snapshot->source.blocks(snapshot, snapshot->source.context);
   snapshot_end(&snapshot->file.writer);
 }
 
-static wn_status begin(wn_snapshot *snapshot, const char *path) {
+static wn_status host_begin(wn_snapshot *snapshot, const char *path) {
   const wn_snapshot_source *source = &snapshot->source;
   wn_status status = snapshot_file_open(&snapshot->file, path, source->language);
   if (status) return snapshot_file_close(&snapshot->file, status);
   source->roots(snapshot, source->context);
-  snapshot->copy = snapshot_file_copy(&snapshot->file, write_blocks, snapshot);
-  if (snapshot->copy < 0) write_blocks(snapshot);
+  snapshot->copy = snapshot_file_copy(&snapshot->file, host_write_blocks, snapshot);
+  if (snapshot->copy < 0) host_write_blocks(snapshot);
   return WN_OK;
 }
 
@@ -44,7 +44,7 @@ wn_status wn_snapshot_begin(const char *path, const wn_snapshot_source *source, 
   wn_snapshot *made = metadata_map(sizeof *made);
   if (!made) return error_set(WN_ENOMEM, "heap snapshot: no memory for its tables");
   made->source = *source;
-  wn_status status = begin(made, path);
+  wn_status status = host_begin(made, path);
   if (status) return metadata_unmap(made, sizeof *made), status;
   *snapshot = made;
   return WN_OK;

@@ -18,7 +18,7 @@ struct reading {
   bool ended;
 };
 
-static struct snapshot_text get_text(struct byte_source *source) {
+static struct snapshot_text reader_get_text(struct byte_source *source) {
   uint64_t length = get_varint(source);
   const unsigned char *at = get_bytes(source, length);
   return (struct snapshot_text){at ? (const char *)at : "", at ? (size_t)length : 0};
@@ -39,47 +39,47 @@ static uint32_t get_number(struct reading *of) {
       (of)->no_memory = true;                                           \
   } while (0)
 
-static bool goes_on(const struct reading *of) {
+static bool reader_goes_on(const struct reading *of) {
   return of->source.at < of->source.end && !of->source.bad && !of->wrong && !of->no_memory;
 }
 
 /* ---- segments ---- */
 
-static void read_info(struct reading *of) {
+static void reader_read_info(struct reading *of) {
   uint64_t process = get_varint(&of->source), time_ns = get_varint(&of->source);
-  struct snapshot_text command = get_text(&of->source), language = get_text(&of->source);
+  struct snapshot_text command = reader_get_text(&of->source), language = reader_get_text(&of->source);
   VISIT(of, info, process, time_ns, command, language);
 }
 
-static void read_types(struct reading *of) {
-  while (goes_on(of)) {
+static void reader_read_types(struct reading *of) {
+  while (reader_goes_on(of)) {
     uint32_t type = get_number(of);
-    struct snapshot_text name = get_text(&of->source);
+    struct snapshot_text name = reader_get_text(&of->source);
     VISIT(of, type, type, name);
   }
 }
 
 static void read_fields(struct reading *of) {
-  while (goes_on(of)) {
+  while (reader_goes_on(of)) {
     uint32_t type = get_number(of);
     uint64_t field = get_varint(&of->source);
-    struct snapshot_text name = get_text(&of->source);
+    struct snapshot_text name = reader_get_text(&of->source);
     VISIT(of, field, type, field, name);
   }
 }
 
 static void read_holders(struct reading *of) {
-  while (goes_on(of)) {
+  while (reader_goes_on(of)) {
     uint32_t holder = get_number(of), kind = get_number(of);
     uint64_t domain = get_varint(&of->source);
-    struct snapshot_text name = get_text(&of->source);
+    struct snapshot_text name = reader_get_text(&of->source);
     of->wrong |= kind >= HOLDER_KINDS;
     VISIT(of, holder, holder, (enum holder_kind)kind, domain, name);
   }
 }
 
 static void read_roots(struct reading *of) {
-  while (goes_on(of)) {
+  while (reader_goes_on(of)) {
     uint32_t holder = get_number(of);
     uint64_t target = get_varint(&of->source);
     VISIT(of, root, holder, target);
@@ -101,7 +101,7 @@ static void read_edges(struct reading *of, uint64_t block, struct snapshot_form 
 }
 
 /* Begins a block at a distance from the last one. */
-static uint64_t read_address(struct reading *of, uint64_t moved) {
+static uint64_t reader_read_address(struct reading *of, uint64_t moved) {
   of->forms.moved = moved;
   of->forms.last += moved;
   of->wrong |= of->forms.last <= of->last;
@@ -110,10 +110,10 @@ static uint64_t read_address(struct reading *of, uint64_t moved) {
 
 static void read_block(struct reading *of, uint64_t first) {
   struct snapshot_record block = {.shape = first & 3, .type = (uint32_t)(first >> 3)};
-  block.address = read_address(of, get_varint(&of->source));
+  block.address = reader_read_address(of, get_varint(&of->source));
   block.words = get_varint(&of->source);
   if (block.shape == SHAPE_CUSTOM) block.outside = get_varint(&of->source);
-  if (first & BLOCK_DESCRIBED) block.description = get_text(&of->source);
+  if (first & BLOCK_DESCRIBED) block.description = reader_get_text(&of->source);
   of->wrong |= first >> 3 > SNAPSHOT_TYPES_MOST || block.words >> 56 || block.outside >> 62;
   VISIT(of, block, &block);
   bool has_edges = block.shape == SHAPE_SCANNED || block.shape == SHAPE_WEAK;
@@ -123,13 +123,13 @@ static void read_block(struct reading *of, uint64_t first) {
   of->forms.items[of->forms.count++ % FORMS] = form;
 }
 
-static void read_again(struct reading *of, uint64_t first) {
+static void reader_read_again(struct reading *of, uint64_t first) {
   uint64_t number = first >> 2;
   of->wrong |= number >= FORMS || number >= of->forms.count;
   if (of->wrong) return;
   const struct snapshot_form *form = &of->forms.items[number];
   struct snapshot_record block = {.shape = form->shape, .type = form->type, .words = form->words};
-  block.address = read_address(of, first & 2 ? get_varint(&of->source) : of->forms.moved);
+  block.address = reader_read_address(of, first & 2 ? get_varint(&of->source) : of->forms.moved);
   VISIT(of, block, &block);
   for (unsigned i = 0; i < form->edges; i++) {
     uint64_t target = block.address + unzigzag(get_varint(&of->source));
@@ -137,15 +137,15 @@ static void read_again(struct reading *of, uint64_t first) {
   }
 }
 
-static void read_blocks(struct reading *of) {
+static void reader_read_blocks(struct reading *of) {
   of->forms.count = of->forms.moved = 0;
   of->forms.last = get_varint(&of->source);
-  while (goes_on(of)) {
+  while (reader_goes_on(of)) {
     uint64_t first = get_varint(&of->source);
     if (first && of->version == 1)
       read_block(of, first);
     else if (first & 1)
-      read_again(of, first);
+      reader_read_again(of, first);
     else if (first)
       read_block(of, first >> 1);
     else {
@@ -156,12 +156,12 @@ static void read_blocks(struct reading *of) {
 }
 
 static void read_trace(struct reading *of) {
-  struct snapshot_text path = get_text(&of->source);
+  struct snapshot_text path = reader_get_text(&of->source);
   VISIT(of, trace, path);
 }
 
-static void read_samples(struct reading *of) {
-  while (goes_on(of)) {
+static void reader_read_samples(struct reading *of) {
+  while (reader_goes_on(of)) {
     uint64_t block = get_varint(&of->source), number = get_varint(&of->source);
     VISIT(of, sample, block, number);
   }
@@ -169,21 +169,21 @@ static void read_samples(struct reading *of) {
 
 static void read_segment(struct reading *of, uint32_t kind) {
   switch (kind) {
-  case SEGMENT_INFO: read_info(of); break;
-  case SEGMENT_TYPES: read_types(of); break;
+  case SEGMENT_INFO: reader_read_info(of); break;
+  case SEGMENT_TYPES: reader_read_types(of); break;
   case SEGMENT_FIELDS: read_fields(of); break;
   case SEGMENT_HOLDERS: read_holders(of); break;
   case SEGMENT_ROOTS: read_roots(of); break;
-  case SEGMENT_BLOCKS: read_blocks(of); break;
+  case SEGMENT_BLOCKS: reader_read_blocks(of); break;
   case SEGMENT_TRACE: read_trace(of); break;
-  case SEGMENT_SAMPLES: read_samples(of); break;
+  case SEGMENT_SAMPLES: reader_read_samples(of); break;
   case SEGMENT_END: of->ended = true; break;
   default: break;
   }
 }
 
 /* Takes the next segment. False: there is none that is whole. */
-static bool next_segment(struct byte_source *file, struct reading *of, uint32_t *kind) {
+static bool reader_next_segment(struct byte_source *file, struct reading *of, uint32_t *kind) {
   struct segment_header header;
   const unsigned char *at = get_bytes(file, sizeof header);
   if (!at) return false;
@@ -216,7 +216,7 @@ wn_status snapshot_read(const void *bytes, size_t count, const struct snapshot_v
   of.version = header.version;
   if (!header.version || header.version > SNAPSHOT_VERSION)
     return error_set(WN_EFORMAT, "a newer winnow wrote it: its version is %u", header.version);
-  while (!of.ended && next_segment(&file, &of, &kind)) {
+  while (!of.ended && reader_next_segment(&file, &of, &kind)) {
     read_segment(&of, kind);
     if (of.no_memory) return error_set(WN_ENOMEM, "no memory for its blocks");
     if (of.source.bad || of.wrong) return WN_OK;

@@ -14,7 +14,7 @@ enum {
   BLOCK_MOST = RECORD_MOST + FORM_EDGES * EDGE_MOST,
 };
 
-static void write_out(struct snapshot_writer *writer, const void *bytes, size_t count) {
+static void writer_write_out(struct snapshot_writer *writer, const void *bytes, size_t count) {
   if (!writer->error && !os_write_all(writer->descriptor, bytes, count)) writer->error = errno ? errno : EIO;
 }
 
@@ -23,30 +23,30 @@ static void end_edges(struct snapshot_writer *writer) {
   writer->in_block = false;
 }
 
-static void begin_segment(struct snapshot_writer *writer, enum segment_kind kind) {
+static void writer_begin_segment(struct snapshot_writer *writer, enum segment_kind kind) {
   writer->kind = kind;
   writer->sink = (struct byte_sink){writer->bytes, writer->bytes + sizeof writer->bytes, false};
 }
 
-static void end_segment(struct snapshot_writer *writer) {
+static void writer_end_segment(struct snapshot_writer *writer) {
   end_edges(writer);
   struct segment_header header = {.kind = writer->kind, .bytes = (uint32_t)(writer->sink.at - writer->bytes)};
   header.checksum =
       crc32c(crc32c(0, &header, offsetof(struct segment_header, checksum)), writer->bytes, header.bytes);
   if (!header.bytes) return;
-  write_out(writer, &header, sizeof header);
-  write_out(writer, writer->bytes, header.bytes);
+  writer_write_out(writer, &header, sizeof header);
+  writer_write_out(writer, writer->bytes, header.bytes);
 }
 
 /* Begins a segment unless there is room in one of this kind. True: it is a new one. */
-static bool make_room(struct snapshot_writer *writer, enum segment_kind kind, size_t bytes) {
+static bool make_room_writer(struct snapshot_writer *writer, enum segment_kind kind, size_t bytes) {
   if (writer->kind == kind && (size_t)(writer->sink.end - writer->sink.at) >= bytes) return false;
-  end_segment(writer);
-  begin_segment(writer, kind);
+  writer_end_segment(writer);
+  writer_begin_segment(writer, kind);
   return true;
 }
 
-static void put_text(struct byte_sink *sink, const char *text) {
+static void put_text_writer(struct byte_sink *sink, const char *text) {
   size_t length = text ? strnlen(text, TEXT_MOST) : 0;
   put_varint(sink, length);
   put_bytes(sink, text, length);
@@ -55,14 +55,14 @@ static void put_text(struct byte_sink *sink, const char *text) {
 /* ---- blocks ---- */
 
 /* The slot of a form. */
-static uint16_t *slot_of(struct snapshot_writer *writer, const struct snapshot_form *form) {
+static uint16_t *writer_slot_of(struct snapshot_writer *writer, const struct snapshot_form *form) {
   uint64_t hash =
       ((uint64_t)form->type << 8 | form->shape << 4 | form->edges) * 0x9e3779b97f4a7c15u + form->words;
   for (unsigned i = 0; i < form->edges; i++) hash = hash * 31 + form->fields[i];
   return &writer->by_hash[hash * 0x9e3779b97f4a7c15u >> (64 - FORM_SLOT_BITS)];
 }
 
-static bool is_same(const struct snapshot_form *one, const struct snapshot_form *other) {
+static bool writer_is_same(const struct snapshot_form *one, const struct snapshot_form *other) {
   if (one->type != other->type || one->words != other->words || one->shape != other->shape ||
       one->edges != other->edges)
     return false;
@@ -71,14 +71,15 @@ static bool is_same(const struct snapshot_form *one, const struct snapshot_form 
   return true;
 }
 
-static void put_edge(struct snapshot_writer *writer, uint64_t field, uint64_t target) {
+static void writer_put_edge(struct snapshot_writer *writer, uint64_t field, uint64_t target) {
   put_varint(&writer->sink, field + 1 - writer->next_field);
   put_varint(&writer->sink, zigzag(target - writer->at));
   writer->next_field = field + 1;
 }
 
 /* Begins a block's record, in a segment that has room for it. */
-static void put_block(struct snapshot_writer *writer, const struct snapshot_form *form, bool described) {
+static void writer_put_block(struct snapshot_writer *writer, const struct snapshot_form *form,
+                             bool described) {
   writer->forms.moved = writer->at - writer->forms.last;
   writer->forms.last = writer->at;
   put_varint(&writer->sink,
@@ -97,7 +98,7 @@ static void forget_forms(struct snapshot_writer *writer) {
 }
 
 static void make_room_for_block(struct snapshot_writer *writer) {
-  if (!make_room(writer, SEGMENT_BLOCKS, BLOCK_MOST)) return;
+  if (!make_room_writer(writer, SEGMENT_BLOCKS, BLOCK_MOST)) return;
   put_varint(&writer->sink, writer->at);
   forget_forms(writer);
 }
@@ -105,14 +106,14 @@ static void make_room_for_block(struct snapshot_writer *writer) {
 /* Writes the block that waits as one that has no form yet. */
 static void put_waiting(struct snapshot_writer *writer) {
   const struct snapshot_form *form = &writer->form;
-  put_block(writer, form, false);
-  for (unsigned i = 0; i < form->edges; i++) put_edge(writer, form->fields[i], writer->targets[i]);
+  writer_put_block(writer, form, false);
+  for (unsigned i = 0; i < form->edges; i++) writer_put_edge(writer, form->fields[i], writer->targets[i]);
   writer->waits = false;
   writer->in_block = form->shape != SHAPE_RAW;
 }
 
 /* As put_varint, where there is room. */
-static inline unsigned char *put_number(unsigned char *at, uint64_t number) {
+static inline unsigned char *writer_put_number(unsigned char *at, uint64_t number) {
   for (; number >= 128; number >>= 7) *at++ = (unsigned char)(number | 128);
   *at++ = (unsigned char)number;
   return at;
@@ -120,10 +121,10 @@ static inline unsigned char *put_number(unsigned char *at, uint64_t number) {
 
 static void put_again(struct snapshot_writer *writer, uint64_t form) {
   uint64_t moved = writer->at - writer->forms.last;
-  unsigned char *at = put_number(writer->sink.at, form << 2 | (moved != writer->forms.moved ? 3 : 1));
-  if (moved != writer->forms.moved) at = put_number(at, moved);
+  unsigned char *at = writer_put_number(writer->sink.at, form << 2 | (moved != writer->forms.moved ? 3 : 1));
+  if (moved != writer->forms.moved) at = writer_put_number(at, moved);
   for (unsigned i = 0; i < writer->form.edges; i++)
-    at = put_number(at, zigzag(writer->targets[i] - writer->at));
+    at = writer_put_number(at, zigzag(writer->targets[i] - writer->at));
   writer->sink.at = at;
   writer->forms.moved = moved;
   writer->forms.last = writer->at;
@@ -131,13 +132,13 @@ static void put_again(struct snapshot_writer *writer, uint64_t form) {
 }
 
 /* Ends the last block. */
-static void end_block(struct snapshot_writer *writer) {
+static void writer_end_block(struct snapshot_writer *writer) {
   struct snapshot_forms *forms = &writer->forms;
   end_edges(writer);
   if (!writer->waits) return;
   make_room_for_block(writer);
-  uint16_t *slot = slot_of(writer, &writer->form);
-  if (*slot && is_same(&forms->items[*slot - 1], &writer->form)) {
+  uint16_t *slot = writer_slot_of(writer, &writer->form);
+  if (*slot && writer_is_same(&forms->items[*slot - 1], &writer->form)) {
     put_again(writer, *slot - 1u);
     return;
   }
@@ -149,8 +150,8 @@ static void end_block(struct snapshot_writer *writer) {
 
 /* Begins a record that is no block's. */
 static struct byte_sink *begin_record(struct snapshot_writer *writer, enum segment_kind kind) {
-  end_block(writer);
-  make_room(writer, kind, RECORD_MOST);
+  writer_end_block(writer);
+  make_room_writer(writer, kind, RECORD_MOST);
   return &writer->sink;
 }
 
@@ -163,16 +164,16 @@ void snapshot_begin(struct snapshot_writer *writer, int descriptor, const struct
   writer->error = 0;
   writer->in_block = writer->waits = false;
   writer->blocks = writer->edges = writer->roots = 0;
-  write_out(writer, &header, sizeof header);
-  begin_segment(writer, SEGMENT_INFO);
+  writer_write_out(writer, &header, sizeof header);
+  writer_begin_segment(writer, SEGMENT_INFO);
   put_varint(&writer->sink, info->process);
   put_varint(&writer->sink, info->time_ns);
-  put_text(&writer->sink, info->command);
-  put_text(&writer->sink, info->language);
+  put_text_writer(&writer->sink, info->command);
+  put_text_writer(&writer->sink, info->language);
 }
 
 void snapshot_block(struct snapshot_writer *writer, uintptr_t at, const struct snapshot_block *block) {
-  end_block(writer);
+  writer_end_block(writer);
   writer->at = at / 8;
   writer->blocks++;
   writer->form.type = block->type;
@@ -182,9 +183,9 @@ void snapshot_block(struct snapshot_writer *writer, uintptr_t at, const struct s
   writer->waits = block->shape != SHAPE_CUSTOM && !block->description;
   if (writer->waits) return;
   make_room_for_block(writer);
-  put_block(writer, &writer->form, block->description);
+  writer_put_block(writer, &writer->form, block->description);
   if (block->shape == SHAPE_CUSTOM) put_varint(&writer->sink, block->outside);
-  if (block->description) put_text(&writer->sink, block->description);
+  if (block->description) put_text_writer(&writer->sink, block->description);
   writer->in_block = block->shape == SHAPE_SCANNED || block->shape == SHAPE_WEAK;
 }
 
@@ -201,15 +202,15 @@ void snapshot_edge(struct snapshot_writer *writer, uint64_t field, uintptr_t tar
     put_waiting(writer);
   }
   if ((size_t)(writer->sink.end - writer->sink.at) < EDGE_MOST) {
-    end_segment(writer);
-    begin_segment(writer, SEGMENT_BLOCKS);
+    writer_end_segment(writer);
+    writer_begin_segment(writer, SEGMENT_BLOCKS);
     put_varint(&writer->sink, writer->at);
     put_varint(&writer->sink, 0);
     writer->in_block = true;
     writer->next_field = 0;
     forget_forms(writer);
   }
-  put_edge(writer, field, target / 8);
+  writer_put_edge(writer, field, target / 8);
 }
 
 void snapshot_root(struct snapshot_writer *writer, uint32_t holder, uintptr_t target) {
@@ -222,14 +223,14 @@ void snapshot_root(struct snapshot_writer *writer, uint32_t holder, uintptr_t ta
 void snapshot_type(struct snapshot_writer *writer, uint32_t type, const char *name) {
   struct byte_sink *sink = begin_record(writer, SEGMENT_TYPES);
   put_varint(sink, type);
-  put_text(sink, name);
+  put_text_writer(sink, name);
 }
 
 void snapshot_field(struct snapshot_writer *writer, uint32_t type, uint64_t field, const char *name) {
   struct byte_sink *sink = begin_record(writer, SEGMENT_FIELDS);
   put_varint(sink, type);
   put_varint(sink, field);
-  put_text(sink, name);
+  put_text_writer(sink, name);
 }
 
 void snapshot_holder(struct snapshot_writer *writer, uint32_t holder, enum holder_kind kind, uint64_t domain,
@@ -238,12 +239,12 @@ void snapshot_holder(struct snapshot_writer *writer, uint32_t holder, enum holde
   put_varint(sink, holder);
   put_varint(sink, kind);
   put_varint(sink, domain);
-  put_text(sink, name);
+  put_text_writer(sink, name);
 }
 
 void snapshot_trace(struct snapshot_writer *writer, const char *path) {
   struct byte_sink *sink = begin_record(writer, SEGMENT_TRACE);
-  put_text(sink, path);
+  put_text_writer(sink, path);
 }
 
 void snapshot_sample(struct snapshot_writer *writer, uintptr_t block, uint64_t number) {
@@ -257,7 +258,7 @@ bool snapshot_end(struct snapshot_writer *writer) {
   put_varint(sink, writer->blocks);
   put_varint(sink, writer->edges);
   put_varint(sink, writer->roots);
-  end_segment(writer);
+  writer_end_segment(writer);
   return !writer->error;
 }
 /* SPDX-License-Identifier: MIT */

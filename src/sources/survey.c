@@ -53,7 +53,7 @@ static bool brings(struct survey *survey, const struct trace_event *event, struc
 
 /* ---- candidates ---- */
 
-static void swap(struct candidate *one, struct candidate *other) {
+static void survey_swap(struct candidate *one, struct candidate *other) {
   struct candidate kept = *one;
   *one = *other;
   *other = kept;
@@ -70,7 +70,7 @@ static void select_least(struct candidate *all, size_t count, size_t wanted) {
       while (all[left].least < pivot) left++;
       while (all[right].least > pivot) right--;
       if (left >= right) break;
-      swap(&all[left++], &all[right--]);
+      survey_swap(&all[left++], &all[right--]);
     }
     /* Now those up to `right` are at most the pivot, and those behind it at least. */
     if (wanted <= right)
@@ -90,7 +90,7 @@ static double smallest(const struct candidate *all, size_t count) {
 
 /* Leaves as many candidates as the bound allows, and lowers the share to the smallest one that is
  * left out. */
-static void cut(struct survey *survey) {
+static void survey_cut(struct survey *survey) {
   if (survey->count <= survey->most) return;
   select_least(survey->candidates, survey->count, survey->most);
   survey->share = smallest(survey->candidates + survey->most, survey->count - survey->most);
@@ -98,9 +98,9 @@ static void cut(struct survey *survey) {
 }
 
 /* Has room for one more candidate: by more memory, up to twice the bound, then by a cut. */
-static bool make_room(struct survey *survey) {
+static bool survey_make_room(struct survey *survey) {
   if (survey->count < survey->capacity) return true;
-  if (survey->capacity >= 2 * survey->most) return cut(survey), true;
+  if (survey->capacity >= 2 * survey->most) return survey_cut(survey), true;
   size_t larger = survey->capacity ? 2 * survey->capacity : FIRST_CAPACITY;
   if (larger > 2 * survey->most) larger = 2 * survey->most;
   struct candidate *moved = realloc(survey->candidates, larger * sizeof *moved);
@@ -110,7 +110,7 @@ static bool make_room(struct survey *survey) {
   return true;
 }
 
-static bool take(struct survey *survey, const struct trace_event *event) {
+static bool survey_take(struct survey *survey, const struct trace_event *event) {
   struct candidate candidate;
   if (!brings(survey, event, &candidate)) return true;
   if (event->kind == TRACE_SAMPLE) {
@@ -118,14 +118,14 @@ static bool take(struct survey *survey, const struct trace_event *event) {
     note_rate(survey, event->sample.rate);
   }
   if (candidate.least >= survey->share) return true;
-  if (!make_room(survey)) return false;
+  if (!survey_make_room(survey)) return false;
   survey->candidates[survey->count++] = candidate;
   return true;
 }
 
 /* ---- the set of chosen blocks ---- */
 
-static bool is_chosen(const struct survey *survey, uint64_t block) {
+static bool survey_is_chosen(const struct survey *survey, uint64_t block) {
   if (!block) return survey->zero;
   size_t i = hash_mix(block) & survey->slot_mask;
   while (survey->slots[i] && survey->slots[i] != block) i = (i + 1) & survey->slot_mask;
@@ -133,7 +133,7 @@ static bool is_chosen(const struct survey *survey, uint64_t block) {
 }
 
 /* Without room for more the block is left out, as if it had been sampled later. */
-static bool choose(struct survey *survey, uint64_t block) {
+static bool survey_choose(struct survey *survey, uint64_t block) {
   if (!block) return survey->zero = true;
   size_t i = hash_mix(block) & survey->slot_mask;
   while (survey->slots[i] && survey->slots[i] != block) i = (i + 1) & survey->slot_mask;
@@ -150,15 +150,15 @@ static bool make_set(struct survey *survey) {
   survey->slots = calloc(slots, sizeof *survey->slots);
   if (!survey->slots) return false;
   survey->slot_mask = slots - 1;
-  for (size_t i = 0; i < survey->count; i++) choose(survey, survey->candidates[i].block);
+  for (size_t i = 0; i < survey->count; i++) survey_choose(survey, survey->candidates[i].block);
   return true;
 }
 
 /* Makes the choice. Nothing was cut from a source within the bound. */
-static bool finish(struct survey *survey) {
+static bool survey_finish(struct survey *survey) {
   bool done = true;
   if (survey->samples > survey->most) {
-    cut(survey);
+    survey_cut(survey);
     done = make_set(survey);
   } else {
     survey->share = 1;
@@ -177,10 +177,10 @@ wn_status survey_source(struct survey *survey, struct source *source, size_t mos
   *survey = (struct survey){.seed = seed, .most = most, .share = 1};
   bool done = true;
   for (uint64_t i = 0; done && source_next(source, &event); i++) {
-    done = take(survey, &event);
+    done = survey_take(survey, &event);
     if (progress && i % EVENTS_OF_PROGRESS == 0) progress(source_position(source), context);
   }
-  if (done && finish(survey)) return WN_OK;
+  if (done && survey_finish(survey)) return WN_OK;
   survey_destroy(survey);
   return error_set(WN_ENOMEM, "not enough memory to choose among the samples");
 }
@@ -197,12 +197,13 @@ bool survey_keeps(const struct trace_event *event, void *context) {
   if (survey->share >= 1) return true;
   switch (event->kind) {
   case TRACE_SAMPLE:
-    return is_chosen(survey, event->sample.block) ||
-           (least_of_sample(survey, &event->sample) < survey->share && choose(survey, event->sample.block));
-  case TRACE_RESIZE: return is_chosen(survey, event->resize.block);
-  case TRACE_FREE: return is_chosen(survey, event->free.block);
-  case TRACE_PROMOTE: return is_chosen(survey, event->promote.block);
-  case TRACE_TYPE: return is_chosen(survey, event->type.block);
+    return survey_is_chosen(survey, event->sample.block) ||
+           (least_of_sample(survey, &event->sample) < survey->share &&
+            survey_choose(survey, event->sample.block));
+  case TRACE_RESIZE: return survey_is_chosen(survey, event->resize.block);
+  case TRACE_FREE: return survey_is_chosen(survey, event->free.block);
+  case TRACE_PROMOTE: return survey_is_chosen(survey, event->promote.block);
+  case TRACE_TYPE: return survey_is_chosen(survey, event->type.block);
   default: return true;
   }
 }

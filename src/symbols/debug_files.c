@@ -36,7 +36,7 @@ static struct debug_files_item *item_of(const struct debug_files *files, const u
   return NULL;
 }
 
-static bool add(struct debug_files *files, const struct debug_files_item *wanted) {
+static bool add_debug_files(struct debug_files *files, const struct debug_files_item *wanted) {
   struct debug_files_item *known = item_of(files, wanted->build_id, wanted->bytes), item = *wanted;
   if (known && known->content >= wanted->content) return true;
   if (!(item.path = strdup(wanted->path))) return false;
@@ -79,7 +79,7 @@ static void look_at_file(struct debug_files *files, const char *path) {
   struct debug_files_item item = {.bytes = (size_t)bytes, .path = (char *)path};
   if (bytes > 0 && bytes <= ID_MOST && (item.content = content_of(elf)) != CONTENT_NONE) {
     memcpy(item.build_id, id, (size_t)bytes);
-    add(files, &item);
+    add_debug_files(files, &item);
   }
   elf_end(elf);
   if (fd >= 0) close(fd);
@@ -87,7 +87,7 @@ static void look_at_file(struct debug_files *files, const char *path) {
 
 /* Looks at a file, or a folder with all below it that is on the same device: to read a file of
  * /proc can take forever. Links are not followed: they may lead in a circle. */
-static void look_at(struct debug_files *files, const char *path, dev_t device, int depth) {
+static void debug_files_look_at(struct debug_files *files, const char *path, dev_t device, int depth) {
   struct stat found;
   struct dirent *entry;
   char *inner;
@@ -101,7 +101,7 @@ static void look_at(struct debug_files *files, const char *path, dev_t device, i
   while (list && files->looked_at <= DEBUG_FILES_MOST && (entry = readdir(list))) {
     if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
     if (asprintf(&inner, "%s/%s", path, entry->d_name) < 0) break;
-    look_at(files, inner, found.st_dev, depth + 1);
+    debug_files_look_at(files, inner, found.st_dev, depth + 1);
     free(inner);
   }
   if (list) closedir(list);
@@ -109,7 +109,8 @@ static void look_at(struct debug_files *files, const char *path, dev_t device, i
 
 static void look_through(struct debug_files *files) {
   files->walked = true;
-  for (const char *const *search = files->search; search && *search; search++) look_at(files, *search, 0, 0);
+  for (const char *const *search = files->search; search && *search; search++)
+    debug_files_look_at(files, *search, 0, 0);
 }
 
 /* ---- shared ---- */
@@ -126,7 +127,7 @@ bool debug_files_add(struct debug_files *files, const unsigned char *build_id, s
   struct debug_files_item item = {.bytes = bytes, .path = (char *)path, .content = CONTENT_SENT};
   if (!bytes || bytes > ID_MOST) return false;
   memcpy(item.build_id, build_id, bytes);
-  return add(files, &item);
+  return add_debug_files(files, &item);
 }
 
 void debug_files_destroy(struct debug_files *files) {

@@ -39,7 +39,8 @@ static bool write_at(int fd, const unsigned char *bytes, uint64_t count, uint64_
 }
 
 /* Writes a piece of a section that has `size` bytes. */
-static bool put(struct copy *copy, const unsigned char *piece, size_t count, uint64_t *done, uint64_t size) {
+static bool expanded_put(struct copy *copy, const unsigned char *piece, size_t count, uint64_t *done,
+                         uint64_t size) {
   if (count > size - *done || !write_at(copy->fd, piece, count, copy->end + *done)) return false;
   *done += count;
   return true;
@@ -57,7 +58,7 @@ static bool expand_zlib(struct copy *copy, const unsigned char *from, size_t cou
     stream.next_out = piece;
     stream.avail_out = PIECE;
     state = inflate(&stream, Z_NO_FLUSH);
-    if (!put(copy, piece, PIECE - stream.avail_out, &done, size)) state = Z_DATA_ERROR;
+    if (!expanded_put(copy, piece, PIECE - stream.avail_out, &done, size)) state = Z_DATA_ERROR;
   }
   inflateEnd(&stream);
   return state == Z_STREAM_END && done == size;
@@ -73,14 +74,14 @@ static bool expand_zstd(struct copy *copy, const unsigned char *from, size_t cou
     ZSTD_outBuffer out = {piece, PIECE, 0};
     state = ZSTD_decompressStream(stream, &out, &in);
     given = out.pos;
-    going = !ZSTD_isError(state) && put(copy, piece, out.pos, &done, size);
+    going = !ZSTD_isError(state) && expanded_put(copy, piece, out.pos, &done, size);
   }
   ZSTD_freeDStream(stream);
   return going && done == size;
 }
 
 /* Expands a section's bytes at the end of the copy, and changes its header accordingly. */
-static bool expand(struct copy *copy, const Elf_Data *data, Elf64_Shdr *header) {
+static bool expanded_expand(struct copy *copy, const Elf_Data *data, Elf64_Shdr *header) {
   Elf64_Chdr claimed;
   if (!data || !data->d_buf || data->d_size < sizeof claimed) return false;
   memcpy(&claimed, data->d_buf, sizeof claimed);
@@ -100,18 +101,18 @@ static bool expand(struct copy *copy, const Elf_Data *data, Elf64_Shdr *header) 
   return true;
 }
 
-static bool is_compressed(const Elf64_Shdr *header) {
+static bool expanded_is_compressed(const Elf64_Shdr *header) {
   return header && header->sh_flags & SHF_COMPRESSED && !(header->sh_flags & SHF_ALLOC);
 }
 
 static bool has_compressed(Elf *elf) {
   for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));)
-    if (is_compressed(elf64_getshdr(section))) return true;
+    if (expanded_is_compressed(elf64_getshdr(section))) return true;
   return false;
 }
 
 /* The file as it is, then what its sections become. */
-static bool fill(struct copy *copy, Elf *elf) {
+static bool expanded_fill(struct copy *copy, Elf *elf) {
   size_t size;
   const unsigned char *bytes = (const unsigned char *)elf_rawfile(elf, &size);
   const Elf64_Ehdr *file = elf64_getehdr(elf);
@@ -119,9 +120,10 @@ static bool fill(struct copy *copy, Elf *elf) {
   copy->end = size;
   for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
     const Elf64_Shdr *header = elf64_getshdr(section);
-    if (!is_compressed(header)) continue;
+    if (!expanded_is_compressed(header)) continue;
     Elf64_Shdr changed = *header;
-    if (!expand(copy, elf_rawdata(section, NULL), &changed)) changed.sh_type = SHT_NULL, changed.sh_size = 0;
+    if (!expanded_expand(copy, elf_rawdata(section, NULL), &changed))
+      changed.sh_type = SHT_NULL, changed.sh_size = 0;
     if (!write_at(copy->fd, (unsigned char *)&changed, sizeof changed,
                   file->e_shoff + elf_ndxscn(section) * sizeof changed))
       return false;
@@ -151,7 +153,7 @@ int expanded(int fd, uint64_t *budget) {
   struct copy copy = {.fd = -1, .left = size < most / RATIO_MOST ? size * RATIO_MOST : most};
   Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
   if (is_native(elf) && has_compressed(elf)) copy.fd = memfd_create("winnow-expanded", MFD_CLOEXEC);
-  bool done = copy.fd >= 0 && fill(&copy, elf);
+  bool done = copy.fd >= 0 && expanded_fill(&copy, elf);
   elf_end(elf);
   if (copy.fd < 0) return fd;
   *budget -= done ? copy.end : 0;

@@ -34,7 +34,7 @@ static bool find_section(Elf *elf, const char *name, struct section *section) {
 }
 
 /* The 4 bytes at an address; 0 outside the section. */
-static int32_t number_at(const struct section *section, GElf_Addr address) {
+static int32_t extent_number_at(const struct section *section, GElf_Addr address) {
   int32_t number = 0;
   GElf_Addr offset = address - section->at;
   if (section->size >= sizeof number && offset <= section->size - sizeof number)
@@ -45,7 +45,7 @@ static int32_t number_at(const struct section *section, GElf_Addr address) {
 static uint32_t entries_of(const struct section *table) {
   static const unsigned char form[] = {1, RELATIVE_4, DW_EH_PE_udata4, DW_EH_PE_datarel | DW_EH_PE_sdata4};
   if (table->size < HEADER || memcmp(table->bytes, form, sizeof form) != 0) return 0;
-  uint32_t claimed = (uint32_t)number_at(table, table->at + HEADER - sizeof claimed);
+  uint32_t claimed = (uint32_t)extent_number_at(table, table->at + HEADER - sizeof claimed);
   return claimed <= (table->size - HEADER) / ENTRY ? claimed : 0;
 }
 
@@ -53,8 +53,8 @@ static GElf_Addr entry_at(const struct section *table, uint32_t index) {
   return table->at + HEADER + (GElf_Addr)index * ENTRY;
 }
 
-static GElf_Addr begin_of(const struct section *table, uint32_t index) {
-  return table->at + (GElf_Addr)(int64_t)number_at(table, entry_at(table, index));
+static GElf_Addr extent_begin_of(const struct section *table, uint32_t index) {
+  return table->at + (GElf_Addr)(int64_t)extent_number_at(table, entry_at(table, index));
 }
 
 /* ---- shared ---- */
@@ -68,17 +68,18 @@ bool extent_find(Dwfl_Module *module, Dwarf_Addr address, struct extent *extent)
   uint32_t low = 0, high = entries_of(&table);
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    if (begin_of(&table, middle) <= address - bias)
+    if (extent_begin_of(&table, middle) <= address - bias)
       low = middle + 1;
     else
       high = middle;
   }
   if (!low) return false;
-  GElf_Addr begin = begin_of(&table, low - 1),
-            entry = table.at + (GElf_Addr)(int64_t)number_at(&table, entry_at(&table, low - 1) + 4),
+  GElf_Addr begin = extent_begin_of(&table, low - 1),
+            entry = table.at + (GElf_Addr)(int64_t)extent_number_at(&table, entry_at(&table, low - 1) + 4),
             field = entry + 8;
-  if (field + (GElf_Addr)(int64_t)number_at(&frames, field) != begin) return false; /* of another form */
-  GElf_Addr end = begin + (uint32_t)number_at(&frames, field + 4);
+  if (field + (GElf_Addr)(int64_t)extent_number_at(&frames, field) != begin)
+    return false; /* of another form */
+  GElf_Addr end = begin + (uint32_t)extent_number_at(&frames, field + 4);
   if (address - bias >= end) return false;
   *extent = (struct extent){begin + bias, end + bias};
   return true;

@@ -57,7 +57,7 @@ static bool find_function(void *library, const char *name, void *function) {
   return found;
 }
 
-static bool load(void) {
+static bool fetch_load(void) {
   static bool loaded;
   void *library = loaded ? NULL : dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library) return loaded;
@@ -89,7 +89,7 @@ struct fetch {
   struct job job[];
 };
 
-static void leave(struct fetch *fetch) {
+static void fetch_leave(struct fetch *fetch) {
   pthread_mutex_lock(&fetch->lock);
   bool last = !--fetch->references;
   pthread_mutex_unlock(&fetch->lock);
@@ -106,7 +106,7 @@ static bool is_silent(const struct fetch *fetch, const struct job *job, uint64_t
 
 /* ---- a thread ---- */
 
-static struct job *take(struct fetch *fetch) {
+static struct job *fetch_take(struct fetch *fetch) {
   pthread_mutex_lock(&fetch->lock);
   struct job *job = fetch->over || fetch->next == fetch->count ? NULL : &fetch->job[fetch->next++];
   if (job) job->began_ns = job->heard_ns = os_monotonic_ns();
@@ -156,7 +156,7 @@ static void remove_miss(const struct fetch_file *file) {
 }
 
 /* A cancelled job has its error already, unless the file came all the same. */
-static void finish(struct fetch *fetch, struct job *job, int fd, char *path) {
+static void fetch_finish(struct fetch *fetch, struct job *job, int fd, char *path) {
   if (fd >= 0) close(fd);
   pthread_mutex_lock(&fetch->lock);
   int cancelled = job->file.error;
@@ -171,24 +171,24 @@ static void finish(struct fetch *fetch, struct job *job, int fd, char *path) {
   if (fd == -ENOENT && cancelled) remove_miss(&job->file);
 }
 
-static void *work(void *context) {
+static void *fetch_work(void *context) {
   struct fetch *fetch = context;
   struct debuginfod_client *client = debuginfod.begin();
   struct job *job;
   if (client) debuginfod.set_progressfn(client, watch);
-  while (client && (job = take(fetch))) {
+  while (client && (job = fetch_take(fetch))) {
     char *path = NULL;
     debuginfod.set_user_data(client, job);
     int fd = debuginfod.find_debuginfo(client, job->file.build_id, (int)job->file.build_id_bytes, &path);
-    finish(fetch, job, fd, path);
+    fetch_finish(fetch, job, fd, path);
   }
   if (client) debuginfod.end(client);
-  leave(fetch);
+  fetch_leave(fetch);
   return NULL;
 }
 
 /* Starts the threads, which leave all signals to the others. */
-static void start(struct fetch *fetch) {
+static void fetch_start(struct fetch *fetch) {
   pthread_attr_t detached;
   sigset_t all, before;
   pthread_t thread;
@@ -198,7 +198,7 @@ static void start(struct fetch *fetch) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_mutex_lock(&fetch->lock);
   for (size_t i = 0; i < fetch->count && i < THREADS_MOST; i++)
-    if (!pthread_create(&thread, &detached, work, fetch)) fetch->references++;
+    if (!pthread_create(&thread, &detached, fetch_work, fetch)) fetch->references++;
   pthread_mutex_unlock(&fetch->lock);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&detached);
@@ -225,7 +225,7 @@ static bool catch_interrupt(struct sigaction *before) {
 }
 
 /* With the lock: how much is done; and whether all that threads wait for is silent. */
-static double look(struct fetch *fetch, bool *stuck) {
+static double fetch_look(struct fetch *fetch, bool *stuck) {
   double done = 0;
   size_t running = 0, silent = 0;
   uint64_t now = os_monotonic_ns();
@@ -241,13 +241,13 @@ static double look(struct fetch *fetch, bool *stuck) {
 
 /* Waits until all files are done, or it is over: by silence or Ctrl-C; then for the threads to end.
  */
-static void wait_for(struct fetch *fetch, fetch_progress *progress, void *context) {
+static void fetch_wait_for(struct fetch *fetch, fetch_progress *progress, void *context) {
   const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L}, moment = {.tv_nsec = 1000000L};
   uint64_t over_ns = 0;
   for (int looks = 0;; looks++) {
     bool stuck, running;
     pthread_mutex_lock(&fetch->lock);
-    double done = look(fetch, &stuck);
+    double done = fetch_look(fetch, &stuck);
     running = fetch->references > 1;
     if (interrupted) fetch->over = true;
     bool over = fetch->over;
@@ -262,7 +262,7 @@ static void wait_for(struct fetch *fetch, fetch_progress *progress, void *contex
 }
 
 /* Moves the results to the caller, and leaves. */
-static void give(struct fetch *fetch, struct fetch_file *files) {
+static void fetch_give(struct fetch *fetch, struct fetch_file *files) {
   pthread_mutex_lock(&fetch->lock);
   bool over = fetch->over;
   for (size_t i = 0; i < fetch->count; i++) over |= fetch->job[i].began_ns && !fetch->job[i].done;
@@ -276,10 +276,10 @@ static void give(struct fetch *fetch, struct fetch_file *files) {
     job->file.path = NULL;
   }
   pthread_mutex_unlock(&fetch->lock);
-  leave(fetch);
+  fetch_leave(fetch);
 }
 
-static struct fetch *make(const struct fetch_file *files, size_t count) {
+static struct fetch *fetch_make(const struct fetch_file *files, size_t count) {
   struct fetch *fetch = calloc(1, sizeof *fetch + count * sizeof *fetch->job);
   if (!fetch) return NULL;
   pthread_mutex_init(&fetch->lock, NULL);
@@ -314,13 +314,13 @@ unsigned fetch_silence(void) {
 void fetch_files(struct fetch_file *files, size_t count, fetch_progress *progress, void *context) {
   struct sigaction before;
   for (size_t i = 0; i < count; i++) files[i].path = NULL, files[i].error = ENOSYS;
-  if (!count || !servers || !load() || setenv(servers_name, servers, 1)) return;
-  struct fetch *fetch = make(files, count);
+  if (!count || !servers || !fetch_load() || setenv(servers_name, servers, 1)) return;
+  struct fetch *fetch = fetch_make(files, count);
   if (fetch) {
     bool caught = catch_interrupt(&before);
-    start(fetch);
-    wait_for(fetch, progress, context);
-    give(fetch, files);
+    fetch_start(fetch);
+    fetch_wait_for(fetch, progress, context);
+    fetch_give(fetch, files);
     if (caught) sigaction(SIGINT, &before, NULL);
   }
   setenv(servers_name, "", 1);

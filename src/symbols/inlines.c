@@ -156,7 +156,7 @@ static int by_offset(const void *left, const void *right) {
   return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-static int by_begin(const void *left, const void *right) {
+static int inlines_by_begin(const void *left, const void *right) {
   const struct span *a = left, *b = right;
   return a->begin < b->begin ? -1 : a->begin > b->begin;
 }
@@ -176,7 +176,7 @@ static const struct span *find_span(const struct spans *spans, Dwarf_Addr addres
 }
 
 static void sort_spans(struct spans *spans) {
-  if (spans->count) qsort(spans->span, spans->count, sizeof *spans->span, by_begin);
+  if (spans->count) qsort(spans->span, spans->count, sizeof *spans->span, inlines_by_begin);
 }
 
 /* The index of a unit, made when it is first asked for. Recently used units come first in the list.
@@ -214,8 +214,8 @@ static struct spans *ranges_of_units(Dwfl_Module *module) {
 }
 
 /* The unit that covers an address. */
-static bool find_unit(struct inlines *inlines, Dwfl_Module *module, Dwarf_Addr address,
-                      struct unit_place *place) {
+static bool inlines_find_unit(struct inlines *inlines, Dwfl_Module *module, Dwarf_Addr address,
+                              struct unit_place *place) {
   Dwarf_Addr bias;
   if (!dwfl_module_getdwarf(module, &bias)) return false;
   if (!inlines->ranges) inlines->ranges = ranges_of_units(module);
@@ -245,7 +245,7 @@ void inlines_destroy(struct inlines *inlines) {
 size_t inlines_find(struct inlines *inlines, Dwfl_Module *module, Dwarf_Addr address,
                     struct unit_place *place, Dwarf_Die *entries, size_t most) {
   *place = (struct unit_place){.address = 0};
-  if (!most || !find_unit(inlines, module, address, place)) return 0;
+  if (!most || !inlines_find_unit(inlines, module, address, place)) return 0;
   struct unit *unit = unit_of(inlines, module, &place->unit);
   place->bare = unit && unit->bare;
   const struct span *function = unit ? find_span(&unit->functions, place->address) : NULL;

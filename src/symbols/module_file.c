@@ -25,8 +25,8 @@ struct whole {
 };
 
 /* A code_id_bytes of a file. */
-static const unsigned char *file_bytes(void *context, const Elf64_Phdr *segment, uint64_t offset,
-                                       size_t count) {
+static const unsigned char *module_file_file_bytes(void *context, const Elf64_Phdr *segment, uint64_t offset,
+                                                   size_t count) {
   const struct whole *file = context;
   uint64_t begin = segment->p_offset + offset;
   return begin < offset || begin > file->count || count > file->count - begin ? NULL : file->bytes + begin;
@@ -34,7 +34,7 @@ static const unsigned char *file_bytes(void *context, const Elf64_Phdr *segment,
 
 /* Whether a file has this code. One with a build-id is another than the recorded one, which had
  * none. */
-static bool has_code(Elf *elf, const unsigned char *code_id) {
+static bool module_file_has_code(Elf *elf, const unsigned char *code_id) {
   unsigned char found[CODE_ID_BYTES];
   const void *id;
   struct whole file = {.count = 0};
@@ -42,7 +42,8 @@ static bool has_code(Elf *elf, const unsigned char *code_id) {
   file.bytes = (const unsigned char *)elf_rawfile(elf, &file.count);
   const Elf64_Phdr *headers = elf64_getphdr(elf);
   return dwelf_elf_gnu_build_id(elf, &id) <= 0 && file.bytes && headers && !elf_getphdrnum(elf, &count) &&
-         code_id_make(headers, count, file_bytes, &file, found) && !memcmp(found, code_id, sizeof found);
+         code_id_make(headers, count, module_file_file_bytes, &file, found) &&
+         !memcmp(found, code_id, sizeof found);
 }
 
 static bool has_build_id(Elf *elf, const struct symbol_module *module) {
@@ -62,7 +63,7 @@ static enum symbols_state check_file(const char *path, const struct symbol_modul
   enum symbols_state state = SYMBOLS_MISMATCH;
   Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
   if (elf && elf_kind(elf) == ELF_K_ELF) {
-    bool same = has_code_id(module) ? has_code(elf, module->build_id) : has_build_id(elf, module);
+    bool same = has_code_id(module) ? module_file_has_code(elf, module->build_id) : has_build_id(elf, module);
     if (!module->build_id_bytes || same) state = SYMBOLS_OK;
   }
   elf_end(elf);
@@ -70,7 +71,7 @@ static enum symbols_state check_file(const char *path, const struct symbol_modul
   return state;
 }
 
-static int expand(int fd) {
+static int module_file_expand(int fd) {
   uint64_t budget = EXPANDED_MOST;
   return expanded(fd, &budget);
 }
@@ -85,7 +86,7 @@ static void add_module(struct module_file *file, const char *path, const Dwfl_Ca
   file->dwfl = dwfl_begin(callbacks);
   if (!file->dwfl) return;
   dwfl_report_begin(file->dwfl);
-  int fd = expand(regular_open(path));
+  int fd = module_file_expand(regular_open(path));
   file->module = dwfl_report_elf(file->dwfl, path, path, fd, 0, true);
   if (!file->module && fd >= 0) close(fd);
   dwfl_report_end(file->dwfl, NULL, NULL);
@@ -133,8 +134,8 @@ static bool try_known(struct module_file *file, const struct symbol_module *modu
   return path && try_path(file, path, module, callbacks);
 }
 
-static bool find(struct module_file *file, const struct symbol_module *module, struct module_places *places,
-                 const Dwfl_Callbacks *callbacks) {
+static bool module_file_find(struct module_file *file, const struct symbol_module *module,
+                             struct module_places *places, const Dwfl_Callbacks *callbacks) {
   const char *last = path_name(module->path);
   const char *const *search = places->search;
   for (; search && *search; search++)
@@ -171,7 +172,7 @@ static void use_debug_file(struct module_file *file, const struct symbol_module 
     name = known;
   else
     known = NULL;
-  int found = name && program ? regular_open(name) : -1, fd = expand(found);
+  int found = name && program ? regular_open(name) : -1, fd = module_file_expand(found);
   if (fd != found || known) {
     struct module_file other = {.dwfl = NULL};
     struct debug_file debug = {fd, name};
@@ -202,7 +203,7 @@ static void add_supplement(struct module_file *file, struct debug_files *files) 
   ssize_t bytes = dwarf ? dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) : 0;
   if (bytes <= 0 || (size_t)bytes > sizeof supplement->lacking || dwarf_getalt(dwarf)) return;
   const char *path = debug_files_find(files, id, (size_t)bytes);
-  supplement->fd = path ? expand(regular_open(path)) : -1;
+  supplement->fd = path ? module_file_expand(regular_open(path)) : -1;
   supplement->dwarf = supplement->fd < 0 ? NULL : dwarf_begin(supplement->fd, DWARF_C_READ);
   if (supplement->dwarf) {
     dwarf_setalt(dwarf, supplement->dwarf);
@@ -228,7 +229,7 @@ struct module_file module_file_open(const struct symbol_module *module, struct m
                                      .find_debuginfo = dwfl_standard_find_debuginfo,
                                      .section_address = dwfl_offline_section_address,
                                      .debuginfo_path = &places->debug_path};
-  if (find(&file, module, places, file.callbacks)) {
+  if (module_file_find(&file, module, places, file.callbacks)) {
     use_debug_file(&file, module, &places->files);
     add_supplement(&file, &places->files);
     file.state = content(file.module);

@@ -90,7 +90,7 @@ static void add_part(struct parts *parts, struct part part) {
   if (part.size && parts->count < PARTS_MOST) parts->part[parts->count++] = part;
 }
 
-static size_t rounded(uint64_t size) { return (size_t)((size + PAGE - 1) & ~(uint64_t)(PAGE - 1)); }
+static size_t split_rounded(uint64_t size) { return (size_t)((size + PAGE - 1) & ~(uint64_t)(PAGE - 1)); }
 
 /* Finds a section of the program, and room for a copy behind a page of zeros. */
 static void open_shared(struct shared *shared, Dwarf *dwarf, const char *name) {
@@ -98,13 +98,13 @@ static void open_shared(struct shared *shared, Dwarf *dwarf, const char *name) {
   Elf_Scn *section = section_named(dwarf_getelf(dwarf), name, 0, &header);
   const Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
   if (!data || !data->d_buf) return;
-  void *at = mmap(NULL, PAGE + rounded(data->d_size), PROT_READ | PROT_WRITE,
+  void *at = mmap(NULL, PAGE + split_rounded(data->d_size), PROT_READ | PROT_WRITE,
                   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at != MAP_FAILED) *shared = (struct shared){(unsigned char *)at + PAGE, data->d_buf, data->d_size};
 }
 
 static void unmap_shared(const struct shared *shared) {
-  if (shared->copy) munmap(shared->copy - PAGE, PAGE + rounded(shared->size));
+  if (shared->copy) munmap(shared->copy - PAGE, PAGE + split_rounded(shared->size));
 }
 
 /* Of a section of the program, the part that a unit's attribute points to, at most so many times the
@@ -138,9 +138,9 @@ static uint64_t lead_of(const struct part *part) {
 }
 
 /* Puts a part at a page of the image. */
-static bool place(unsigned char *at, const struct part *part, int fd) {
+static bool split_place(unsigned char *at, const struct part *part, int fd) {
   uint64_t lead = lead_of(part);
-  size_t size = rounded(lead + part->size);
+  size_t size = split_rounded(lead + part->size);
   if (!part->bytes)
     return mmap(at, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, (off_t)(part->offset - lead)) != MAP_FAILED;
   void *shared = (void *)(uintptr_t)(part->bytes - lead); /* size 0: it is mapped once more */
@@ -175,7 +175,7 @@ static void write_headers(unsigned char *image, const struct parts *parts) {
                            .sh_addralign = 1};
     strcpy((char *)image + names + name, part->name);
     name += strlen(part->name) + 1;
-    at += rounded(lead + part->size);
+    at += split_rounded(lead + part->size);
   }
   *header = (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = names, .sh_size = name, .sh_addralign = 1};
 }
@@ -187,19 +187,19 @@ static void joined_close(struct merged_tree *joined) {
   free(joined);
 }
 
-static struct merged_tree *join(const struct parts *parts, int fd) {
+static struct merged_tree *split_join(const struct parts *parts, int fd) {
   struct merged_tree *joined = calloc(1, sizeof *joined);
   if (!joined) return NULL;
   joined->size = PAGE;
   for (size_t i = 0; i < parts->count; i++)
-    joined->size += rounded(lead_of(&parts->part[i]) + parts->part[i].size);
+    joined->size += split_rounded(lead_of(&parts->part[i]) + parts->part[i].size);
   void *image = mmap(NULL, joined->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   bool done = image != MAP_FAILED;
   joined->image = done ? image : NULL;
   size_t at = PAGE;
   for (size_t i = 0; done && i < parts->count; i++) {
-    done = place(joined->image + at, &parts->part[i], fd);
-    at += rounded(lead_of(&parts->part[i]) + parts->part[i].size);
+    done = split_place(joined->image + at, &parts->part[i], fd);
+    at += split_rounded(lead_of(&parts->part[i]) + parts->part[i].size);
   }
   if (done) {
     write_headers(joined->image, parts);
@@ -213,18 +213,18 @@ static struct merged_tree *join(const struct parts *parts, int fd) {
 
 /* ---- finding a unit ---- */
 
-static bool id_of(Dwarf_CU *cu, uint8_t *type, uint64_t *id, Dwarf_Half *version) {
+static bool split_id_of(Dwarf_CU *cu, uint8_t *type, uint64_t *id, Dwarf_Half *version) {
   return dwarf_cu_info(cu, version, type, NULL, NULL, id, NULL, NULL) == 0;
 }
 
 /* Finds in an image the unit with a skeleton's id. */
-static bool find_unit(struct merged_tree *joined, uint64_t id, Dwarf_Die *unit) {
+static bool split_find_unit(struct merged_tree *joined, uint64_t id, Dwarf_Die *unit) {
   Dwarf_CU *cu = NULL;
   uint8_t type;
   while (dwarf_get_units(joined->dwarf, cu, &cu, NULL, &type, unit, NULL) == 0) {
     uint64_t found;
     Dwarf_Half version;
-    if (type == DW_UT_split_compile && id_of(cu, &type, &found, &version) && found == id) return true;
+    if (type == DW_UT_split_compile && split_id_of(cu, &type, &found, &version) && found == id) return true;
   }
   return false;
 }
@@ -273,7 +273,7 @@ static bool open_unit(struct splits *splits, Elf *elf, int fd, bool package, siz
   uint64_t id;
   uint8_t type;
   Dwarf_Half version;
-  if (fstat(fd, &file) || !id_of(skeleton->cu, &type, &id, &version)) return false;
+  if (fstat(fd, &file) || !split_id_of(skeleton->cu, &type, &id, &version)) return false;
   if (package && !find_in_package(elf, id, version, share)) return false;
   for (size_t i = 0; i < WANTED; i++) {
     GElf_Shdr header;
@@ -296,9 +296,9 @@ static bool open_unit(struct splits *splits, Elf *elf, int fd, bool package, siz
   add_shared(&parts, splits, skeleton, five ? DW_AT_addr_base : DW_AT_GNU_addr_base, ".debug_addr",
              ADDRESSES_MOST, five);
   if (!five) add_shared(&parts, splits, skeleton, DW_AT_GNU_ranges_base, ".debug_ranges", RANGES_MOST, false);
-  struct merged_tree *joined = join(&parts, fd);
+  struct merged_tree *joined = split_join(&parts, fd);
   if (!joined) return false;
-  if (!find_unit(joined, id, &split->unit)) {
+  if (!split_find_unit(joined, id, &split->unit)) {
     joined_close(joined);
     return false;
   }
@@ -358,7 +358,8 @@ static bool try_file(struct splits *splits, const char *folder, int length, cons
 }
 
 /* The .dwo in the search folders, in the folder where it was compiled, and beside the program. */
-static bool find_file(struct splits *splits, const char *program, Dwarf_Die *skeleton, struct split *split) {
+static bool split_find_file(struct splits *splits, const char *program, Dwarf_Die *skeleton,
+                            struct split *split) {
   Dwarf_Attribute found;
   const char *name = dwarf_formstring(dwarf_attr(skeleton, DW_AT_dwo_name, &found));
   if (!name) name = dwarf_formstring(dwarf_attr(skeleton, DW_AT_GNU_dwo_name, &found));
@@ -415,7 +416,7 @@ bool split_is_skeleton(Dwarf_Die *unit) {
   uint64_t id;
   uint8_t type;
   Dwarf_Half version;
-  return id_of(unit->cu, &type, &id, &version) && type == DW_UT_skeleton;
+  return split_id_of(unit->cu, &type, &id, &version) && type == DW_UT_skeleton;
 }
 
 bool split_find(struct splits *splits, Dwfl_Module *module, Dwarf_Die *skeleton, struct split *split) {
@@ -425,7 +426,7 @@ bool split_find(struct splits *splits, Dwfl_Module *module, Dwarf_Die *skeleton,
   struct package *package = package_of(splits, file);
   return (package && package->elf &&
           open_unit(splits, package->elf, package->fd, true, 0, skeleton, split)) ||
-         find_file(splits, file, skeleton, split);
+         split_find_file(splits, file, skeleton, split);
 }
 
 bool split_next_range(const struct split *split, Dwarf_Die *entry, ptrdiff_t *at, Dwarf_Addr *base,

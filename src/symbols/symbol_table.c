@@ -10,15 +10,17 @@
 
 #include <stdlib.h>
 
-static int rank_of(int binding) { return binding == STB_GLOBAL ? 2 : binding == STB_WEAK ? 1 : 0; }
+static int symbol_table_rank_of(int binding) {
+  return binding == STB_GLOBAL ? 2 : binding == STB_WEAK ? 1 : 0;
+}
 
-static int compare(GElf_Addr a, GElf_Addr b) { return (a > b) - (a < b); }
+static int symbol_table_compare(GElf_Addr a, GElf_Addr b) { return (a > b) - (a < b); }
 
-static int by_begin(const void *left, const void *right) {
+static int symbol_table_by_begin(const void *left, const void *right) {
   const struct table_entry *a = left, *b = right;
-  int order = compare(a->begin, b->begin);
-  if (!order) order = compare(b->end, a->end);
-  if (!order) order = rank_of(a->binding) - rank_of(b->binding);
+  int order = symbol_table_compare(a->begin, b->begin);
+  if (!order) order = symbol_table_compare(b->end, a->end);
+  if (!order) order = symbol_table_rank_of(a->binding) - symbol_table_rank_of(b->binding);
   return order ? order : b->index - a->index;
 }
 
@@ -44,7 +46,7 @@ static void read_table(struct symbol_table *table, Dwfl_Module *module) {
                                                           .binding = GELF_ST_BIND(symbol.st_info),
                                                           .index = i};
   }
-  if (table->count) qsort(table->entries, table->count, sizeof *table->entries, by_begin);
+  if (table->count) qsort(table->entries, table->count, sizeof *table->entries, symbol_table_by_begin);
   GElf_Addr reach = 0;
   for (size_t i = 0; i < table->count; i++) {
     if (table->entries[i].end > reach) reach = table->entries[i].end;

@@ -73,7 +73,7 @@ struct symbols {
 
 /* ---- strings ---- */
 
-static const char *keep(struct symbols *symbols, const char *text) {
+static const char *symbols_keep(struct symbols *symbols, const char *text) {
   size_t bytes = strlen(text) + 1;
   struct made_string *string = malloc(sizeof *string + bytes);
   if (!string) return "?";
@@ -86,7 +86,7 @@ static const char *keep(struct symbols *symbols, const char *text) {
 static const char *demangled(struct symbols *symbols, const char *name) {
   char *text = name_demangle(name);
   if (!text) return name;
-  const char *kept = keep(symbols, text);
+  const char *kept = symbols_keep(symbols, text);
   free(text);
   return kept;
 }
@@ -116,13 +116,13 @@ static const char *make_last(struct symbols *symbols, const char *text) {
 
 /* ---- names ---- */
 
-static const char *string_of(Dwarf_Die *entry, unsigned attribute) {
+static const char *symbols_string_of(Dwarf_Die *entry, unsigned attribute) {
   Dwarf_Attribute found;
   return dwarf_formstring(dwarf_attr_integrate(entry, attribute, &found));
 }
 
 /* The value of an attribute; -1 if there is none. */
-static int number_of(Dwarf_Die *entry, unsigned attribute) {
+static int symbols_number_of(Dwarf_Die *entry, unsigned attribute) {
   Dwarf_Attribute found;
   Dwarf_Word value;
   return dwarf_formudata(dwarf_attr(entry, attribute, &found), &value) == 0 ? (int)value : -1;
@@ -139,12 +139,12 @@ static Dwarf_Die declaration_of(Dwarf_Die *entry) {
 }
 
 static const char *linkage_of(Dwarf_Die *entry) {
-  const char *linkage = string_of(entry, DW_AT_linkage_name);
-  return linkage ? linkage : string_of(entry, DW_AT_MIPS_linkage_name);
+  const char *linkage = symbols_string_of(entry, DW_AT_linkage_name);
+  return linkage ? linkage : symbols_string_of(entry, DW_AT_MIPS_linkage_name);
 }
 
-static const char *function_name(struct symbols *symbols, const struct known_module *known,
-                                 const struct unit_place *place, Dwarf_Die *entry, int depth);
+static const char *symbols_function_name(struct symbols *symbols, const struct known_module *known,
+                                         const struct unit_place *place, Dwarf_Die *entry, int depth);
 
 /* The name of a namespace, class or function. The class of a lambda has none: `number` tells it
  * from others in the scope around it. */
@@ -153,13 +153,13 @@ static const char *scope_name(struct symbols *symbols, const struct known_module
                               unsigned number, int depth) {
   char lambda[32];
   int tag = dwarf_tag(scope);
-  const char *name = tag == DW_TAG_subprogram ? function_name(symbols, known, place, scope, depth)
-                                              : string_of(scope, DW_AT_name);
+  const char *name = tag == DW_TAG_subprogram ? symbols_function_name(symbols, known, place, scope, depth)
+                                              : symbols_string_of(scope, DW_AT_name);
   if (name) return name;
   if (tag == DW_TAG_namespace) return "(anonymous namespace)";
   if (!function || strcmp(function, "operator()") != 0) return "(anonymous)";
   snprintf(lambda, sizeof lambda, "{lambda#%u}", number);
-  return keep(symbols, lambda);
+  return symbols_keep(symbols, lambda);
 }
 
 /* The qualified name "Deep<3>::go<int>" of a function for which DWARF has only "go<int>". The
@@ -182,13 +182,13 @@ static const char *qualified(struct symbols *symbols, const struct known_module 
   if ((!count && !spaced) || length + strlen(name) >= sizeof text) return name;
   strcpy(text + length, name);
   name_join_brackets(text);
-  return keep(symbols, text);
+  return symbols_keep(symbols, text);
 }
 
 /* NULL: DWARF has no name. `depth`: damaged entries may contain each other. */
-static const char *function_name(struct symbols *symbols, const struct known_module *known,
-                                 const struct unit_place *place, Dwarf_Die *entry, int depth) {
-  const char *linkage = linkage_of(entry), *name = string_of(entry, DW_AT_name);
+static const char *symbols_function_name(struct symbols *symbols, const struct known_module *known,
+                                         const struct unit_place *place, Dwarf_Die *entry, int depth) {
+  const char *linkage = linkage_of(entry), *name = symbols_string_of(entry, DW_AT_name);
   if (linkage) return demangled(symbols, linkage);
   return name && depth < DEPTH_MOST ? qualified(symbols, known, place, entry, name, depth + 1) : name;
 }
@@ -217,8 +217,8 @@ static const char *home_of(Dwarf_Die *entry) {
 static void name_entry(struct symbols *symbols, const struct known_module *known,
                        const struct unit_place *place, Dwarf_Die *entry, struct symbol_frame *frame) {
   const char *linkage = linkage_of(entry);
-  frame->linkage = linkage ? linkage : string_of(entry, DW_AT_name);
-  frame->function = function_name(symbols, known, place, entry, 0);
+  frame->linkage = linkage ? linkage : symbols_string_of(entry, DW_AT_name);
+  frame->function = symbols_function_name(symbols, known, place, entry, 0);
   frame->home = home_of(entry);
 }
 
@@ -229,7 +229,7 @@ static void name_call_site(Dwarf_Die *unit, Dwarf_Die *call, struct symbol_frame
   size_t count;
   Dwarf_Half version = 0;
   dwarf_cu_info(unit->cu, &version, NULL, NULL, NULL, NULL, NULL, NULL);
-  int file = number_of(call, DW_AT_call_file), line = number_of(call, DW_AT_call_line);
+  int file = symbols_number_of(call, DW_AT_call_file), line = symbols_number_of(call, DW_AT_call_line);
   around->line = line > 0 ? line : 0;
   if (file >= (version < 5) && has_folder(unit) && dwarf_getsrcfiles(unit, &files, &count) == 0 &&
       (size_t)file < count)
@@ -249,7 +249,7 @@ static void name_line(struct unit_place *place, struct symbol_frame *frame) {
 static bool is_transparent(Dwarf_Die *entry) {
   Dwarf_Attribute found;
   bool artificial = false;
-  const char *name = string_of(entry, DW_AT_name);
+  const char *name = symbols_string_of(entry, DW_AT_name);
   if (name && !strcmp(name, "operator()")) return false;
   return dwarf_attr_integrate(entry, DW_AT_artificial, &found) && dwarf_formflag(&found, &artificial) == 0 &&
          artificial;
@@ -302,7 +302,7 @@ static void name_by_address(struct symbols *symbols, const struct known_module *
   char text[512];
   const char *name = path_name(known->path);
   snprintf(text, sizeof text, "%.*s+0x%llx", (int)stem_length(name), name, (unsigned long long)address);
-  frame->function = keep(symbols, text);
+  frame->function = symbols_keep(symbols, text);
   frame->nameless = true;
 }
 
@@ -342,7 +342,7 @@ static bool answers_grow(struct answers *answers) {
   return true;
 }
 
-static void answers_destroy(struct answers *answers) {
+static void symbols_answers_destroy(struct answers *answers) {
   for (size_t i = 0; i < answers->buckets; i++)
     for (struct answer *answer = answers->bucket[i], *next; answer; answer = next) {
       next = answer->next;
@@ -363,14 +363,14 @@ static const char *const state_hints[] = {
         "is not the version that was recorded: give the folder of the right one, or set DEBUGINFOD_URLS",
 };
 
-static bool is_module(const struct known_module *known, const struct symbol_module *module) {
+static bool symbols_is_module(const struct known_module *known, const struct symbol_module *module) {
   return known->build_id_bytes == module->build_id_bytes &&
          memcmp(known->build_id, module->build_id, known->build_id_bytes) == 0 &&
          strcmp(known->path, module->path) == 0;
 }
 
-static void find_file(struct symbols *symbols, struct known_module *known,
-                      const struct symbol_module *module) {
+static void symbols_find_file(struct symbols *symbols, struct known_module *known,
+                              const struct symbol_module *module) {
   known->inlines = (struct inlines){.splits.search = symbols->options.search};
   known->table = (struct symbol_table){0};
   known->file = module_file_open(module, &symbols->places);
@@ -395,7 +395,7 @@ static void close_file(struct known_module *known) {
 }
 
 static void module_close(struct known_module *known) {
-  answers_destroy(&known->answers);
+  symbols_answers_destroy(&known->answers);
   close_file(known);
   free(known->path);
   free(known->hint);
@@ -408,7 +408,7 @@ static struct known_module *module_open(struct symbols *symbols, const struct sy
   known->path = strdup(module->path);
   if (module->build_id_bytes) memcpy(known->build_id, module->build_id, module->build_id_bytes);
   known->build_id_bytes = module->build_id_bytes;
-  find_file(symbols, known, module);
+  symbols_find_file(symbols, known, module);
   if (known->path) return make_hint(known), known;
   module_close(known);
   return NULL;
@@ -424,15 +424,15 @@ static void make_frames_last(struct symbols *symbols, struct answer *answer) {
   }
 }
 
-static const struct answer *answer_of(struct symbols *symbols, struct known_module *known,
-                                      const struct symbol_module *module, uint64_t offset) {
+static const struct answer *symbols_answer_of(struct symbols *symbols, struct known_module *known,
+                                              const struct symbol_module *module, uint64_t offset) {
   struct answers *answers = &known->answers;
   if (answers->count >= answers->buckets && !answers_grow(answers)) return NULL;
   struct answer **place = &answers->bucket[hash_mix(offset) & (answers->buckets - 1)];
   for (struct answer *answer = *place; answer; answer = answer->next)
     if (answer->offset == offset) return answer;
   struct symbol_frame frames[FRAMES_MOST];
-  if (known->closed) find_file(symbols, known, module);
+  if (known->closed) symbols_find_file(symbols, known, module);
   size_t count = find_frames(symbols, known, offset, frames);
   struct answer *answer = malloc(sizeof *answer + count * sizeof *frames);
   if (!answer) return NULL;
@@ -449,11 +449,11 @@ static const struct answer *answer_of(struct symbols *symbols, struct known_modu
 
 /* The module, opened when it is first asked for. NULL if memory is exhausted, or if its build-id is
  * longer than any valid one. */
-static struct known_module *module_of(struct symbols *symbols, const struct symbol_module *module) {
+static struct known_module *symbols_module_of(struct symbols *symbols, const struct symbol_module *module) {
   struct known_module *known = symbols->modules;
   if (module->build_id_bytes > sizeof known->build_id) return NULL;
   for (; known; known = known->next)
-    if (is_module(known, module)) return known;
+    if (symbols_is_module(known, module)) return known;
   known = module_open(symbols, module);
   if (!known) return NULL;
   known->next = symbols->modules;
@@ -476,10 +476,10 @@ static void want_supplement(struct wanted *wanted, const struct known_module *kn
 /* Opens a module anew, for which a file came. Answers of before may lack names. */
 static void open_anew(struct symbols *symbols, struct known_module *known,
                       const struct symbol_module *module) {
-  answers_destroy(&known->answers);
+  symbols_answers_destroy(&known->answers);
   known->answers = (struct answers){.buckets = 0};
   close_file(known);
-  find_file(symbols, known, module);
+  symbols_find_file(symbols, known, module);
   make_hint(known);
 }
 
@@ -506,7 +506,7 @@ static void fetch_wanted(struct symbols *symbols, const struct symbol_module *mo
     if (file->path) debug_files_add(&symbols->places.files, file->build_id, file->build_id_bytes, file->path);
   }
   for (size_t i = 0; i < count && wanted->count; i++) {
-    struct known_module *known = module_of(symbols, &modules[i]);
+    struct known_module *known = symbols_module_of(symbols, &modules[i]);
     if (!known) continue;
     const struct supplement *lacking = &known->file.supplement;
     const struct fetch_file *own = wanted_file(wanted, known->build_id, known->build_id_bytes),
@@ -559,7 +559,7 @@ char *symbols_fetch(struct symbols *symbols, const struct symbol_module *modules
   for (int round = 0; wanted && round < 2 && !said; round++) { /* then supplements of what came */
     wanted->count = 0;
     for (size_t i = 0; i < count; i++) {
-      struct known_module *known = module_of(symbols, &modules[i]);
+      struct known_module *known = symbols_module_of(symbols, &modules[i]);
       if (known && round) want_supplement(wanted, known, i);
       if (known && !round) want_file(wanted, known, i);
     }
@@ -577,8 +577,8 @@ size_t symbols_answer_bytes(const struct symbols *symbols) { return symbols->ans
 size_t symbols_resolve(struct symbols *symbols, const struct symbol_module *module, uint64_t offset,
                        struct symbol_frame *frames, size_t most) {
   if (!most) return 0;
-  struct known_module *known = module_of(symbols, module);
-  const struct answer *answer = known ? answer_of(symbols, known, module, offset) : NULL;
+  struct known_module *known = symbols_module_of(symbols, module);
+  const struct answer *answer = known ? symbols_answer_of(symbols, known, module, offset) : NULL;
   if (!answer) {
     frames[0] = (struct symbol_frame){.function = "?"};
     return 1;
@@ -590,7 +590,7 @@ size_t symbols_resolve(struct symbols *symbols, const struct symbol_module *modu
 
 enum symbols_state symbols_state(struct symbols *symbols, const struct symbol_module *module,
                                  const char **hint) {
-  struct known_module *known = module_of(symbols, module);
+  struct known_module *known = symbols_module_of(symbols, module);
   if (hint) *hint = known && known->hint ? known->hint : "";
   return known ? known->file.state : SYMBOLS_MISSING;
 }

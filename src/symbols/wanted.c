@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool has(const struct wanted *wanted, const unsigned char *build_id, size_t bytes) {
+static bool wanted_has(const struct wanted *wanted, const unsigned char *build_id, size_t bytes) {
   for (size_t i = 0; i < wanted->count; i++)
     if (wanted->file[i].build_id_bytes == bytes && !memcmp(wanted->file[i].build_id, build_id, bytes))
       return true;
   return false;
 }
 
-static char *tell(const char *name, size_t count, int error) {
+static char *wanted_tell(const char *name, size_t count, int error) {
   char more[32] = "", silence[80], *text;
   if (count > 1) snprintf(more, sizeof more, " and %zu more", count - 1);
   snprintf(silence, sizeof silence, "no byte came from $DEBUGINFOD_URLS for %u s", fetch_silence());
@@ -28,7 +28,8 @@ static char *tell(const char *name, size_t count, int error) {
 
 void wanted_add(struct wanted *wanted, const char *name, size_t number, const unsigned char *build_id,
                 size_t bytes) {
-  if (wanted->count == WANTED_MOST || !bytes || bytes > FETCH_ID_MOST || has(wanted, build_id, bytes)) return;
+  if (wanted->count == WANTED_MOST || !bytes || bytes > FETCH_ID_MOST || wanted_has(wanted, build_id, bytes))
+    return;
   struct fetch_file *file = &wanted->file[wanted->count];
   *file = (struct fetch_file){.build_id_bytes = bytes};
   memcpy(file->build_id, build_id, bytes);
@@ -49,6 +50,6 @@ char *wanted_end(struct wanted *wanted) {
     count += error && file->error == error;
     free(file->path);
   }
-  return error ? tell(name, count, error) : NULL;
+  return error ? wanted_tell(name, count, error) : NULL;
 }
 /* SPDX-License-Identifier: MIT */

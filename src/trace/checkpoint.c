@@ -10,7 +10,7 @@ enum { FRAME_BYTES = 2, MARK_BYTES = 4, CRC_BYTES = 4 };
 /* Bytes that records seldom have in this order. */
 static const unsigned char mark[MARK_BYTES] = {0xc5, 0x9e, 0xa7, 0xd3};
 
-static uint32_t get_u32(struct byte_source *source) {
+static uint32_t checkpoint_get_u32(struct byte_source *source) {
   uint32_t value = 0;
   const unsigned char *bytes = get_bytes(source, sizeof value);
   if (bytes) memcpy(&value, bytes, sizeof value);
@@ -40,9 +40,9 @@ static bool read_checkpoint(const unsigned char *bytes, size_t count, size_t at,
   checkpoint->nodes = get_small_varint(&source);
   checkpoint->modules = get_small_varint(&source);
   checkpoint->address = get_varint(&source);
-  checkpoint->chunk_crc = get_u32(&source);
-  checkpoint->crc = get_u32(&source);
-  *wanted = get_u32(&source);
+  checkpoint->chunk_crc = checkpoint_get_u32(&source);
+  checkpoint->crc = checkpoint_get_u32(&source);
+  *wanted = checkpoint_get_u32(&source);
   if (source.bad || source.at != source.end || checkpoint->bytes > record) return false;
   segment->begin = record - (size_t)checkpoint->bytes;
   segment->end = body + length;

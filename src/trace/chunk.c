@@ -32,7 +32,7 @@ static bool header_sane(const struct chunk_header *header) {
 }
 
 /* The header first: the records that its commit word covers are there before it is. */
-static size_t read_parts(int descriptor, void *buffer, size_t count, uint64_t offset) {
+static size_t chunk_read_parts(int descriptor, void *buffer, size_t count, uint64_t offset) {
   size_t header =
       os_read_at(descriptor, buffer, (count < CHUNK_HEADER_BYTES ? count : CHUNK_HEADER_BYTES), offset);
   if (header < CHUNK_HEADER_BYTES) return header;
@@ -114,7 +114,7 @@ enum chunk_state chunk_read(int descriptor, void *buffer, uint64_t offset, size_
   enum chunk_state state = CHUNK_DAMAGED;
   for (int i = 0; i < ATTEMPTS; i++) {
     uint64_t last = commit;
-    *count = read_parts(descriptor, buffer, most, offset);
+    *count = chunk_read_parts(descriptor, buffer, most, offset);
     state = chunk_check(buffer, *count, used);
     commit = commit_of(buffer, *count);
     if (state == CHUNK_WHOLE || state == CHUNK_UNUSED || (i && commit == last)) break;

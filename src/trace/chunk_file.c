@@ -42,7 +42,7 @@ enum {
 
 /* A trace tells much of a program: what is created is the user's alone, and no symbolic link leads
  * elsewhere. */
-static int raw_open(const char *path, int flags) {
+static int chunk_file_raw_open(const char *path, int flags) {
   return (int)syscall(SYS_openat, AT_FDCWD, path,
                       flags | O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW, S_IRUSR | S_IWUSR);
 }
@@ -50,21 +50,21 @@ static int raw_open(const char *path, int flags) {
 static void raw_close(int descriptor) { syscall(SYS_close, descriptor); }
 
 /* Moves a descriptor out of the program's way, if the limit allows. */
-static int raised(int descriptor) {
+static int chunk_file_raised(int descriptor) {
   int high = fcntl(descriptor, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
   if (high < 0) return descriptor;
   raw_close(descriptor);
   return high;
 }
 
-static bool examine(const struct chunk_file *file, int descriptor, struct stat *found) {
+static bool chunk_file_examine(const struct chunk_file *file, int descriptor, struct stat *found) {
   return descriptor >= 0 && !fstat(descriptor, found) && found->st_dev == file->device &&
          found->st_ino == file->inode;
 }
 
-static bool is_ours(const struct chunk_file *file, int descriptor) {
+static bool chunk_file_is_ours(const struct chunk_file *file, int descriptor) {
   struct stat found;
-  return examine(file, descriptor, &found);
+  return chunk_file_examine(file, descriptor, &found);
 }
 
 /* A descriptor of our file, opened again if need be, and what the file is now; -1 if it cannot be
@@ -72,12 +72,12 @@ static bool is_ours(const struct chunk_file *file, int descriptor) {
 static int descriptor_and_state(struct chunk_file *file, struct stat *found) {
   int descriptor = atomic_load_explicit(&file->descriptor, memory_order_relaxed);
   if (atomic_load_explicit(&file->closed, memory_order_relaxed)) return -1;
-  if (examine(file, descriptor, found)) return descriptor;
-  int again = raw_open(file->path, 0);
+  if (chunk_file_examine(file, descriptor, found)) return descriptor;
+  int again = chunk_file_raw_open(file->path, 0);
   if (again < 0) return -1;
-  again = raised(again);
+  again = chunk_file_raised(again);
   /* The lock needs no renewal: it lives as long as `held`, which the old descriptor made. */
-  if (examine(file, again, found) &&
+  if (chunk_file_examine(file, again, found) &&
       atomic_compare_exchange_strong_explicit(&file->descriptor, &descriptor, again, memory_order_relaxed,
                                               memory_order_relaxed))
     return again;
@@ -91,7 +91,7 @@ static int descriptor_of(struct chunk_file *file) {
 }
 
 /* CUT: a descriptor of our file, -1 if it cannot be had or if the file was found shorter. The load
- * pairs with raise_to: the file had the size before. */
+ * pairs with chunk_file_raise_to: the file had the size before. */
 static int descriptor_of_whole(struct chunk_file *file) {
   struct stat found;
   uint64_t size = atomic_load_explicit(&file->size, memory_order_acquire);
@@ -111,7 +111,7 @@ static uint64_t ceiling_of(const struct chunk_file *file) {
   return ceiling;
 }
 
-static void raise_to(_Atomic(uint64_t) *mark, uint64_t value) {
+static void chunk_file_raise_to(_Atomic(uint64_t) *mark, uint64_t value) {
   uint64_t seen = atomic_load_explicit(mark, memory_order_relaxed);
   while (seen < value && !atomic_compare_exchange_weak_explicit(mark, &seen, value, memory_order_release,
                                                                 memory_order_relaxed)) {}
@@ -125,10 +125,10 @@ static bool may_grow(struct chunk_file *file, uint64_t end, int *descriptor) {
   return *descriptor >= 0;
 }
 
-static bool allocate(struct chunk_file *file, int descriptor, uint64_t from, uint64_t to) {
+static bool chunk_file_allocate(struct chunk_file *file, int descriptor, uint64_t from, uint64_t to) {
   for (int i = 0; i < INTERRUPTIONS; i++) {
     if (!syscall(SYS_fallocate, descriptor, 0, from, to - from)) {
-      raise_to(&file->size, to);
+      chunk_file_raise_to(&file->size, to);
       return true;
     }
     if (errno != EINTR) return false;
@@ -138,16 +138,16 @@ static bool allocate(struct chunk_file *file, int descriptor, uint64_t from, uin
 
 /* Gives space to the chunk that ends at `end`, and to some after it if the ceiling and the disk
  * allow. */
-static bool grow(struct chunk_file *file, int descriptor, uint64_t end) {
+static bool chunk_file_grow(struct chunk_file *file, int descriptor, uint64_t end) {
   uint64_t from = end - CHUNK_BYTES, more = from / CHUNK_BYTES / GROWTH_PART;
   uint64_t far = end + (more < GROWTH_CHUNKS ? more : GROWTH_CHUNKS) * CHUNK_BYTES;
   if (far > ceiling_of(file)) far = end;
-  bool grown = allocate(file, descriptor, from, far);
+  bool grown = chunk_file_allocate(file, descriptor, from, far);
   if (!grown && far != end && errno != EOPNOTSUPP) {
     far = end;
-    grown = allocate(file, descriptor, from, far);
+    grown = chunk_file_allocate(file, descriptor, from, far);
   }
-  if (grown) raise_to(&file->allocated, far);
+  if (grown) chunk_file_raise_to(&file->allocated, far);
   return grown;
 }
 
@@ -159,7 +159,7 @@ static bool write_zeros(struct chunk_file *file, int descriptor, uint64_t from, 
     if (written <= 0) return false;
     from += (uint64_t)written;
   }
-  raise_to(&file->size, to);
+  chunk_file_raise_to(&file->size, to);
   return true;
 }
 
@@ -180,8 +180,8 @@ static bool take_allocated(struct chunk_file *file, bool small, struct taken_chu
     if (from + CHUNK_BYTES <= atomic_load_explicit(&file->allocated, memory_order_acquire)) continue;
     chunk->space = first_space(small);
     if (!may_grow(file, from + chunk->space, &descriptor)) return false;
-    if (!(chunk->space < CHUNK_BYTES ? allocate(file, descriptor, from, from + chunk->space)
-                                     : grow(file, descriptor, from + CHUNK_BYTES)))
+    if (!(chunk->space < CHUNK_BYTES ? chunk_file_allocate(file, descriptor, from, from + chunk->space)
+                                     : chunk_file_grow(file, descriptor, from + CHUNK_BYTES)))
       return false;
   } while (!atomic_compare_exchange_weak_explicit(&file->next, &next, next + 1, memory_order_relaxed,
                                                   memory_order_relaxed));
@@ -190,9 +190,9 @@ static bool take_allocated(struct chunk_file *file, bool small, struct taken_chu
 }
 
 /* Space for a part of a chunk that is the caller's. */
-static bool fill(struct chunk_file *file, int descriptor, uint64_t from, uint64_t to) {
+static bool chunk_file_fill(struct chunk_file *file, int descriptor, uint64_t from, uint64_t to) {
   if (atomic_load_explicit(&file->can_allocate, memory_order_relaxed)) {
-    if (allocate(file, descriptor, from, to)) return true;
+    if (chunk_file_allocate(file, descriptor, from, to)) return true;
     if (errno != EOPNOTSUPP && errno != ENOSYS) return false;
     atomic_store_explicit(&file->can_allocate, false, memory_order_relaxed);
   }
@@ -211,13 +211,13 @@ static bool take_owned(struct chunk_file *file, bool small, struct taken_chunk *
     return false;
   chunk->sequence = atomic_fetch_add_explicit(&file->next, 1, memory_order_relaxed);
   uint64_t from = chunk->sequence * CHUNK_BYTES, to = from + chunk->space;
-  bool filled = may_grow(file, to, &descriptor) && fill(file, descriptor, from, to);
+  bool filled = may_grow(file, to, &descriptor) && chunk_file_fill(file, descriptor, from, to);
   disk_bound_has_grown(&file->bound, chunk->space);
   return filled;
 }
 
-static bool take(struct chunk_file *file, bool small, struct taken_chunk *chunk,
-                 struct dropped_chunks *dropped) {
+static bool take_chunk_file(struct chunk_file *file, bool small, struct taken_chunk *chunk,
+                            struct dropped_chunks *dropped) {
   bool bound = file->bound.most_bytes;
   if (!bound && atomic_load_explicit(&file->can_allocate, memory_order_relaxed)) {
     if (take_allocated(file, small, chunk)) return true;
@@ -227,19 +227,19 @@ static bool take(struct chunk_file *file, bool small, struct taken_chunk *chunk,
   return take_owned(file, small, chunk, dropped);
 }
 
-static bool extend(struct chunk_file *file, const struct taken_chunk *chunk, uint32_t space,
-                   struct dropped_chunks *dropped) {
+static bool extend_chunk_file(struct chunk_file *file, const struct taken_chunk *chunk, uint32_t space,
+                              struct dropped_chunks *dropped) {
   uint64_t begin = chunk->sequence * CHUNK_BYTES, more = space - chunk->space;
   int descriptor;
   if (!may_grow(file, begin + space, &descriptor) ||
       !disk_bound_make_room(&file->bound, descriptor, more, dropped))
     return false;
-  bool extended = fill(file, descriptor, begin + chunk->space, begin + space);
+  bool extended = chunk_file_fill(file, descriptor, begin + chunk->space, begin + space);
   disk_bound_has_grown(&file->bound, more);
   return extended;
 }
 
-static enum trace_loss_cause cause_of(int error) {
+static enum trace_loss_cause chunk_file_cause_of(int error) {
   switch (error) {
   case ENOSPC: return TRACE_CAUSE_DISK;
   case EDQUOT: return TRACE_CAUSE_QUOTA;
@@ -251,11 +251,11 @@ static enum trace_loss_cause cause_of(int error) {
 }
 
 static void note_refusal(struct chunk_file *file) {
-  atomic_store_explicit(&file->cause, (uint8_t)cause_of(errno), memory_order_relaxed);
+  atomic_store_explicit(&file->cause, (uint8_t)chunk_file_cause_of(errno), memory_order_relaxed);
   atomic_store_explicit(&file->refusals, REFUSALS, memory_order_relaxed);
 }
 
-static bool refused(struct chunk_file *file) {
+static bool chunk_file_refused(struct chunk_file *file) {
   unsigned left = atomic_load_explicit(&file->refusals, memory_order_relaxed);
   if (!left) return false;
   atomic_store_explicit(&file->refusals, left - 1, memory_order_relaxed);
@@ -287,7 +287,7 @@ static bool is_empty_or_trace(int descriptor) {
 
 /* A reader takes the lock for a moment, to see whether the file is being written, or to cut it
  * (trace_finish): so a writer that finds the lock taken waits for a while. */
-static bool take_lock(int descriptor) {
+static bool chunk_file_take_lock(int descriptor) {
   const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
   for (int i = 0; i < LOCK_ATTEMPTS; i++) {
     if (!flock(descriptor, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK) return true;
@@ -314,7 +314,7 @@ static wn_status create_in_folder(struct chunk_file *file, const char *path, int
       (size_t)(strrchr(file->path, '/') - file->path) + 1; /* without the name of an earlier attempt */
   for (uint64_t i = 0; i < NAME_ATTEMPTS; i++) {
     if (!name_in_folder(file->path, length, i)) return error_set(WN_EINVAL, "%s: the name is too long", path);
-    *descriptor = raw_open(file->path, O_CREAT | O_EXCL);
+    *descriptor = chunk_file_raw_open(file->path, O_CREAT | O_EXCL);
     if (*descriptor >= 0) return WN_OK;
     if (errno != EEXIST) break;
   }
@@ -323,15 +323,16 @@ static wn_status create_in_folder(struct chunk_file *file, const char *path, int
 
 /* Creates the file; or opens it, if it is there already and may be opened. `fresh`: it was created
  * here. */
-static wn_status open_file(struct chunk_file *file, const char *path, int *descriptor, bool *fresh) {
+static wn_status chunk_file_open_file(struct chunk_file *file, const char *path, int *descriptor,
+                                      bool *fresh) {
   *fresh = true;
   if (path[strlen(path) - 1] == '/') return create_in_folder(file, path, descriptor);
   for (int i = 0; i < ATTEMPTS; i++) {
-    *descriptor = raw_open(file->path, O_CREAT | O_EXCL);
+    *descriptor = chunk_file_raw_open(file->path, O_CREAT | O_EXCL);
     *fresh = *descriptor >= 0;
     if (*fresh) return WN_OK;
     if (errno != EEXIST) break;
-    *descriptor = raw_open(file->path, 0);
+    *descriptor = chunk_file_raw_open(file->path, 0);
     if (*descriptor >= 0) return WN_OK;
     if (errno != ENOENT) break; /* else it went meanwhile */
   }
@@ -354,7 +355,7 @@ static wn_status check_ours(const char *path, int descriptor, const struct stat 
 static wn_status lock_file(const char *path, int descriptor, bool fresh, struct stat *found) {
   if (fstat(descriptor, found)) return error_set(WN_EIO, "cannot examine %s: %s", path, strerror(errno));
   if (!S_ISREG(found->st_mode)) return error_set(WN_EINVAL, "%s is not a file; a trace needs one", path);
-  if (!take_lock(descriptor))
+  if (!chunk_file_take_lock(descriptor))
     return error_set(WN_EBUSY, "%s is being written by another program; choose another name", path);
   if (fstat(descriptor, found)) return error_set(WN_EIO, "cannot examine %s: %s", path, strerror(errno));
   return fresh ? WN_OK : check_ours(path, descriptor, found);
@@ -379,7 +380,7 @@ static wn_status claim_file(struct chunk_file *file, const char *path, int descr
 /* Whether the name was taken from the file between its opening and its claim: `winnow record`
  * removes traces under their lock (folder.c in cli/record), so a writer that waited for the lock may find
  * the file so. */
-static bool has_no_name(int descriptor) {
+static bool chunk_file_has_no_name(int descriptor) {
   struct stat found;
   return !fstat(descriptor, &found) && !found.st_nlink;
 }
@@ -389,10 +390,10 @@ static wn_status open_and_claim(struct chunk_file *file, const char *path, int *
   *fresh = false;
   if (!path[0] || !make_absolute(file, path)) return error_set(WN_EINVAL, "the trace has no usable path");
   for (int i = 0;; i++) {
-    wn_status status = open_file(file, path, descriptor, fresh);
+    wn_status status = chunk_file_open_file(file, path, descriptor, fresh);
     if (status) return status;
     status = claim_file(file, path, *descriptor, *fresh);
-    bool again = i < ATTEMPTS && has_no_name(*descriptor);
+    bool again = i < ATTEMPTS && chunk_file_has_no_name(*descriptor);
     if (!again && !status) return WN_OK;
     raw_close(*descriptor);
     if (!again) return status;
@@ -411,7 +412,7 @@ wn_status chunk_file_open(struct chunk_file *file, const char *path, uint64_t li
   file->bound = (struct disk_bound){0};
   void *held = mmap(NULL, HELD_BYTES, PROT_NONE, MAP_SHARED, descriptor, 0);
   atomic_init(&file->held, held == MAP_FAILED ? NULL : held);
-  atomic_init(&file->descriptor, raised(descriptor));
+  atomic_init(&file->descriptor, chunk_file_raised(descriptor));
   atomic_init(&file->can_allocate, true);
   atomic_init(&file->next, 0);
   atomic_init(&file->allocated, 0);
@@ -424,7 +425,7 @@ wn_status chunk_file_open(struct chunk_file *file, const char *path, uint64_t li
 
 wn_status chunk_file_check(const char *path) {
   struct stat found;
-  int descriptor = raw_open(path, 0);
+  int descriptor = chunk_file_raw_open(path, 0);
   if (descriptor < 0) return fail_to_open(path);
   wn_status status = lock_file(path, descriptor, false, &found);
   raw_close(descriptor);
@@ -437,19 +438,19 @@ bool chunk_file_bind(struct chunk_file *file, uint64_t bound_bytes) {
 
 bool chunk_file_take(struct chunk_file *file, bool small, struct taken_chunk *chunk,
                      struct dropped_chunks *dropped) {
-  if (refused(file)) return false;
+  if (chunk_file_refused(file)) return false;
   int saved = errno;
-  bool taken = take(file, small, chunk, dropped);
+  bool taken = take_chunk_file(file, small, chunk, dropped);
   if (!taken) note_refusal(file);
   errno = saved;
   return taken;
 }
 
 bool chunk_file_extend(struct chunk_file *file, struct taken_chunk *chunk, struct dropped_chunks *dropped) {
-  if (chunk->space == CHUNK_BYTES || refused(file)) return false;
+  if (chunk->space == CHUNK_BYTES || chunk_file_refused(file)) return false;
   int saved = errno;
   uint32_t space = chunk->space < CHUNK_BYTES / 2 ? 2 * chunk->space : CHUNK_BYTES;
-  bool extended = extend(file, chunk, space, dropped);
+  bool extended = extend_chunk_file(file, chunk, space, dropped);
   if (extended)
     chunk->space = space;
   else
@@ -475,7 +476,7 @@ void *chunk_file_map(struct chunk_file *file, uint64_t sequence) {
     chunk = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
                  (off_t)(sequence * CHUNK_BYTES));
   if (chunk == MAP_FAILED)
-    atomic_store_explicit(&file->cause, (uint8_t)cause_of(errno), memory_order_relaxed);
+    atomic_store_explicit(&file->cause, (uint8_t)chunk_file_cause_of(errno), memory_order_relaxed);
   errno = saved;
   return chunk == MAP_FAILED ? NULL : chunk;
 }
@@ -494,7 +495,7 @@ static int take_descriptor(struct chunk_file *file) {
   void *held = atomic_exchange_explicit(&file->held, NULL, memory_order_relaxed);
   if (held) munmap(held, HELD_BYTES);
   int descriptor = atomic_exchange_explicit(&file->descriptor, -1, memory_order_relaxed);
-  return is_ours(file, descriptor) ? descriptor : -1;
+  return chunk_file_is_ours(file, descriptor) ? descriptor : -1;
 }
 
 void chunk_file_close(struct chunk_file *file) {

@@ -64,8 +64,8 @@ static bool copy_words(struct control *control, long call, void *own, void *of_p
 #define STORE(control, word, own) copy_words(control, SYS_process_vm_writev, (void *)(own), (void *)(word), 1)
 
 /* Reads what is asked. False: nothing is. */
-static bool read_request(struct control *control, struct control_page *page,
-                         struct control_request *request) {
+static bool control_read_request(struct control *control, struct control_page *page,
+                                 struct control_request *request) {
   uint64_t asked;
   /* Pairs with the command's third step: rate and time are there. */
   if (!LOAD(control, &page->asked, &asked)) return false;
@@ -81,7 +81,7 @@ static bool read_request(struct control *control, struct control_page *page,
   return true;
 }
 
-static void remember(struct control *control, const struct control_sampling *sampling) {
+static void control_remember(struct control *control, const struct control_sampling *sampling) {
   atomic_store_explicit(&control->rate, sampling->rate, memory_order_relaxed);
   atomic_store_explicit(&control->budget, sampling->budget, memory_order_relaxed);
 }
@@ -113,7 +113,7 @@ bool control_create(struct control *control, const char *trace_path, const struc
   atomic_store_explicit(&content.rate, first->rate, memory_order_relaxed);
   atomic_store_explicit(&content.budget, first->budget, memory_order_relaxed);
   *control = (struct control){.direct = control->direct};
-  remember(control, first);
+  control_remember(control, first);
   snprintf(control->path, sizeof control->path, "%s%s", trace_path, CONTROL_ENDING);
   snprintf(fresh, sizeof fresh, "%s.%d", control->path, (int)getpid());
   struct control_page *page = create_at(fresh, &content);
@@ -141,7 +141,7 @@ void control_let_go(struct control *control) {
 bool control_claim(struct control *control, struct control_request *request) {
   struct control_page *page = atomic_load_explicit(&control->page, memory_order_acquire);
   if (!control_hold(control)) return false;
-  bool asked = page && read_request(control, page, request);
+  bool asked = page && control_read_request(control, page, request);
   if (!asked) {
     uint64_t until = atomic_load_explicit(&control->until_ns, memory_order_relaxed);
     *request = (struct control_request){.page = page,
@@ -158,7 +158,7 @@ void control_done(struct control *control, const struct control_request *request
   if (page && page != request->page) return; /* FORKED */
   atomic_store_explicit(&control->until_ns, request->until_ns, memory_order_relaxed);
   atomic_store_explicit(&control->done, request->number, memory_order_relaxed);
-  remember(control, &request->sampling);
+  control_remember(control, &request->sampling);
   if (page && STORE(control, &page->rate, &request->sampling.rate) &&
       STORE(control, &page->budget, &request->sampling.budget) &&
       STORE(control, &page->until_ns, &request->until_ns))

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static size_t capacity_of(int from) {
+static size_t copy_capacity_of(int from) {
   struct chunk_header header;
   if (os_read_at(from, &header, sizeof header, 0) < sizeof header ||
       memcmp(header.magic, chunk_magic, sizeof chunk_magic) != 0 || header.capacity_log2 < CHUNK_LOG2_LEAST ||
@@ -39,7 +39,7 @@ static long copy_chunks(int from, int to, unsigned char *chunk, size_t capacity)
 wn_status trace_copy(const char *path, int descriptor) {
   int from = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (from < 0) return error_set(WN_EIO, "cannot open %s: %s", path, strerror(errno));
-  size_t capacity = capacity_of(from);
+  size_t capacity = copy_capacity_of(from);
   unsigned char *chunk = malloc(capacity);
   long copied = chunk ? copy_chunks(from, descriptor, chunk, capacity) : 0;
   int why = errno;

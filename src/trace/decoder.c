@@ -15,7 +15,7 @@ static bool room_for_offsets(struct decoder *decoder, size_t count) {
   return true;
 }
 
-static bool add_number(struct local_numbers *numbers, uint32_t number) {
+static bool decoder_add_number(struct local_numbers *numbers, uint32_t number) {
   return ARRAY_ADD(numbers->numbers, numbers->count, numbers->capacity, number);
 }
 
@@ -29,13 +29,13 @@ static uint32_t get_local(struct byte_source *source, const struct local_numbers
   return 0;
 }
 
-static uint32_t known(uint32_t number) { return number == LOST ? 0 : number; }
+static uint32_t decoder_known(uint32_t number) { return number == LOST ? 0 : number; }
 
 /* From here on `count` numbers are given; those that are not known are lost. */
 static bool fill_up(struct local_numbers *numbers, uint32_t count) {
   if (numbers->count > count + 1) numbers->count = count + 1;
   while (numbers->count <= count)
-    if (!add_number(numbers, numbers->count ? LOST : 0)) return false;
+    if (!decoder_add_number(numbers, numbers->count ? LOST : 0)) return false;
   return true;
 }
 
@@ -68,11 +68,11 @@ static uint8_t get_later(struct decoder *decoder) {
 static uint32_t get_stack(struct decoder *decoder) {
   uint32_t stack = get_local(&decoder->source, &decoder->nodes);
   decoder->stacks_lost += stack == LOST;
-  return known(stack);
+  return decoder_known(stack);
 }
 
 static uint32_t get_module(struct decoder *decoder) {
-  return known(get_local(&decoder->source, &decoder->modules));
+  return decoder_known(get_local(&decoder->source, &decoder->modules));
 }
 
 static uint32_t get_u32(struct byte_source *source) {
@@ -165,7 +165,7 @@ static enum decoder_result get_MODULE(struct decoder *decoder) {
   uint32_t number = stack_table_module(decoder->table, &module);
   if (!number || !room_for_offsets(decoder, (size_t)decoder->modules.count + 1)) return DECODER_NO_MEMORY;
   decoder->last_offset[decoder->modules.count] = 0;
-  return add_number(&decoder->modules, number) ? DECODER_EVENT : DECODER_NO_MEMORY;
+  return decoder_add_number(&decoder->modules, number) ? DECODER_EVENT : DECODER_NO_MEMORY;
 }
 
 static enum decoder_result get_PLACE(struct decoder *decoder) {
@@ -199,20 +199,20 @@ static struct trace_node get_frame(struct decoder *decoder, uint32_t parent, uin
   }
   decoder->last_offset[*module] += step;
   return (struct trace_node){.parent = parent,
-                             .module = known(decoder->modules.numbers[*module]),
+                             .module = decoder_known(decoder->modules.numbers[*module]),
                              .offset = decoder->last_offset[*module]};
 }
 
 static enum decoder_result get_STACK(struct decoder *decoder) {
   struct byte_source *source = &decoder->source;
-  uint32_t parent = known(get_local(source, &decoder->nodes)); /* if lost, the stack begins here */
+  uint32_t parent = decoder_known(get_local(source, &decoder->nodes)); /* if lost, the stack begins here */
   uint64_t count = get_varint(source);
   uint32_t module = 0;
   for (uint64_t i = 0; i < count && !source->bad; i++) {
     struct trace_node node = get_frame(decoder, parent, &module);
     if (source->bad) break;
     parent = stack_table_node(decoder->table, node);
-    if (!parent || !add_number(&decoder->nodes, parent)) return DECODER_NO_MEMORY;
+    if (!parent || !decoder_add_number(&decoder->nodes, parent)) return DECODER_NO_MEMORY;
   }
   return source->bad ? DECODER_BAD : DECODER_EVENT;
 }
@@ -301,8 +301,8 @@ void decoder_begin(struct decoder *decoder, const unsigned char *bytes, size_t c
   decoder->rate = rate;
   decoder->nodes.count = 0;
   decoder->modules.count = 0;
-  bool ready =
-      add_number(&decoder->nodes, 0) && add_number(&decoder->modules, 0) && room_for_offsets(decoder, 1);
+  bool ready = decoder_add_number(&decoder->nodes, 0) && decoder_add_number(&decoder->modules, 0) &&
+               room_for_offsets(decoder, 1);
   decoder->out_of_memory = !ready;
   if (ready) decoder->last_offset[0] = 0;
 }

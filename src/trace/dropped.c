@@ -10,7 +10,7 @@ enum { NEAR_PART = 16 };
 
 /* ---- stretches of time ---- */
 
-static double length_of(const struct trace_time_range *range) {
+static double dropped_length_of(const struct trace_time_range *range) {
   return (double)range->until_ns - (double)range->from_ns;
 }
 
@@ -20,7 +20,7 @@ static double gap_behind(const struct trace_time_range *range) {
 }
 
 static bool are_near(const struct trace_time_range *range) {
-  return gap_behind(range) * NEAR_PART <= length_of(range) + length_of(range + 1);
+  return gap_behind(range) * NEAR_PART <= dropped_length_of(range) + dropped_length_of(range + 1);
 }
 
 static void join_with_next(struct trace_time_range *ranges, uint32_t *count, uint32_t at) {
@@ -43,21 +43,21 @@ static uint32_t find_joinable(const struct trace_time_range *ranges, uint32_t co
 
 /* Those with one number, of which there is one in a whole trace, are in some order that is always
  * the same. */
-static int by_number(const void *a, const void *b) {
+static int dropped_by_number(const void *a, const void *b) {
   const struct trace_dropped *left = a, *right = b;
   if (left->number != right->number) return left->number < right->number ? -1 : 1;
   if (left->from_ns != right->from_ns) return left->from_ns < right->from_ns ? -1 : 1;
   return (left->until_ns > right->until_ns) - (left->until_ns < right->until_ns);
 }
 
-static uint64_t end_of(const struct trace_dropped *item) {
+static uint64_t dropped_end_of(const struct trace_dropped *item) {
   return item->number <= UINT64_MAX - item->count ? item->number + item->count : UINT64_MAX;
 }
 
 /* Whether the next record tells of what was dropped next, and of the same: missing or not. `part`:
  * how near it must be, 0 for anywhere. */
-static bool follows(const struct trace_dropped *item, const struct trace_dropped *next, double part) {
-  if (!item->chunk != !next->chunk || !item->count != !next->count || next->number > end_of(item))
+static bool dropped_follows(const struct trace_dropped *item, const struct trace_dropped *next, double part) {
+  if (!item->chunk != !next->chunk || !item->count != !next->count || next->number > dropped_end_of(item))
     return false;
   double gap = (double)larger(item->from_ns, next->from_ns) - (double)smaller(item->until_ns, next->until_ns);
   double lengths = (double)(item->until_ns - item->from_ns) + (double)(next->until_ns - next->from_ns);
@@ -65,20 +65,20 @@ static bool follows(const struct trace_dropped *item, const struct trace_dropped
 }
 
 static void join_item(struct trace_dropped *item, const struct trace_dropped *next) {
-  item->count = larger(end_of(item), end_of(next)) - item->number;
+  item->count = larger(dropped_end_of(item), dropped_end_of(next)) - item->number;
   item->from_ns = smaller(item->from_ns, next->from_ns);
   item->until_ns = larger(item->until_ns, next->until_ns);
   item->since_ns = smaller(item->since_ns, next->since_ns);
 }
 
-static void sort(struct dropped *dropped) {
-  if (dropped->count) qsort(dropped->items, dropped->count, sizeof *dropped->items, by_number);
+static void dropped_sort(struct dropped *dropped) {
+  if (dropped->count) qsort(dropped->items, dropped->count, sizeof *dropped->items, dropped_by_number);
 }
 
 static void join_all(struct dropped *dropped, double part) {
   size_t kept = 0;
   for (size_t i = 1; i < dropped->count; i++) {
-    if (follows(&dropped->items[kept], &dropped->items[i], part))
+    if (dropped_follows(&dropped->items[kept], &dropped->items[i], part))
       join_item(&dropped->items[kept], &dropped->items[i]);
     else
       dropped->items[++kept] = dropped->items[i];
@@ -115,7 +115,7 @@ bool dropped_add(struct dropped *dropped, const struct trace_dropped *item) {
 void dropped_join(struct dropped *dropped) {
   double part = NEAR_PART;
   if (!dropped->count) return;
-  sort(dropped);
+  dropped_sort(dropped);
   join_all(dropped, part);
   while (dropped->count > DROPPED_ITEMS_MOST && part >= 1) join_all(dropped, part /= 2);
   if (dropped->count > DROPPED_ITEMS_MOST) join_all(dropped, 0);
@@ -124,10 +124,10 @@ void dropped_join(struct dropped *dropped) {
 uint64_t dropped_times(struct dropped *dropped, struct trace_times *times) {
   const struct trace_dropped *last = NULL; /* of those so far the one whose numbers end last */
   uint64_t present = 0, present_end = 0, others = 0;
-  sort(dropped);
+  dropped_sort(dropped);
   for (size_t i = 0; i < dropped->count; i++) {
     const struct trace_dropped *item = &dropped->items[i];
-    uint64_t told = last ? end_of(last) : 0, end = end_of(item);
+    uint64_t told = last ? dropped_end_of(last) : 0, end = dropped_end_of(item);
     if (item->chunk) trace_times_add(times, item->from_ns, item->until_ns);
     if (!item->count) {
       others += item->chunk != 0;
@@ -141,7 +141,7 @@ uint64_t dropped_times(struct dropped *dropped, struct trace_times *times) {
     }
     if (end >= told) last = item;
   }
-  uint64_t missing = last ? end_of(last) - present : 0;
+  uint64_t missing = last ? dropped_end_of(last) - present : 0;
   return missing <= UINT64_MAX - others ? missing + others : UINT64_MAX;
 }
 

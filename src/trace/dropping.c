@@ -26,7 +26,7 @@ enum {
 };
 
 /* Whether the descriptor is that of our file; how much disk space that has then. */
-static bool look(const struct disk_bound *bound, int descriptor, uint64_t *bytes) {
+static bool dropping_look(const struct disk_bound *bound, int descriptor, uint64_t *bytes) {
   struct stat found;
   if (fstat(descriptor, &found) || found.st_dev != bound->device || found.st_ino != bound->inode)
     return false;
@@ -86,10 +86,10 @@ static bool find_oldest(struct disk_bound *bound, uint64_t *oldest) {
 
 /* ---- one chunk ---- */
 
-static bool punch(struct disk_bound *bound, int descriptor, uint64_t sequence) {
+static bool dropping_punch(struct disk_bound *bound, int descriptor, uint64_t sequence) {
   uint64_t unused;
   for (int i = 0; i < INTERRUPTIONS; i++) {
-    if (!look(bound, descriptor, &unused)) return false;
+    if (!dropping_look(bound, descriptor, &unused)) return false;
     if (!syscall(SYS_fallocate, descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                  sequence * CHUNK_BYTES, (uint64_t)CHUNK_BYTES))
       return true;
@@ -116,7 +116,8 @@ static bool read_sealed(int descriptor, uint64_t sequence, struct dropped_chunk 
 }
 
 /* Where there is no room the last entry tells of this chunk too. */
-static void note(struct disk_bound *bound, struct dropped_chunks *dropped, struct dropped_chunk *chunk) {
+static void dropping_note(struct disk_bound *bound, struct dropped_chunks *dropped,
+                          struct dropped_chunk *chunk) {
   chunk->number = atomic_fetch_add_explicit(&bound->dropped, 1, memory_order_relaxed);
   chunk->count = 1;
   atomic_store_explicit(&bound->begun_ns, chunk->from_ns, memory_order_relaxed);
@@ -133,18 +134,18 @@ static void note(struct disk_bound *bound, struct dropped_chunks *dropped, struc
 }
 
 /* Whether a next one may be tried; *gone: this one is dropped. */
-static bool drop(struct disk_bound *bound, int descriptor, uint64_t sequence, struct dropped_chunks *dropped,
-                 bool *gone) {
+static bool dropping_drop(struct disk_bound *bound, int descriptor, uint64_t sequence,
+                          struct dropped_chunks *dropped, bool *gone) {
   struct dropped_chunk chunk;
   bool has_records, sealed = read_sealed(descriptor, sequence, &chunk, &has_records);
   if (sequence < first_of(bound) || !clear_bit(bound, sequence) || !sealed) return true;
-  if (!punch(bound, descriptor, sequence)) return false;
+  if (!dropping_punch(bound, descriptor, sequence)) return false;
   chunk.since_ns = atomic_load_explicit(&bound->since_ns, memory_order_relaxed);
   if (chunk.from_ns < chunk.since_ns) {
     chunk.since_ns = chunk.from_ns;
     atomic_store_explicit(&bound->since_ns, chunk.since_ns, memory_order_relaxed);
   }
-  if (has_records) note(bound, dropped, &chunk);
+  if (has_records) dropping_note(bound, dropped, &chunk);
   *gone = true;
   return true;
 }
@@ -154,7 +155,8 @@ static bool drop_oldest(struct disk_bound *bound, int descriptor, struct dropped
   bool gone = false;
   for (int i = 0; i < CHUNKS_MOST && !gone; i++) {
     uint64_t sequence;
-    if (!find_oldest(bound, &sequence) || !drop(bound, descriptor, sequence, dropped, &gone)) return false;
+    if (!find_oldest(bound, &sequence) || !dropping_drop(bound, descriptor, sequence, dropped, &gone))
+      return false;
   }
   return gone;
 }
@@ -203,7 +205,7 @@ bool disk_bound_make_room(struct disk_bound *bound, int descriptor, uint64_t byt
   if (!bound->most_bytes) return true;
   uint64_t disk_bytes,
       growing = atomic_fetch_add_explicit(&bound->growing, bytes, memory_order_seq_cst) + bytes;
-  while (look(bound, descriptor, &disk_bytes)) {
+  while (dropping_look(bound, descriptor, &disk_bytes)) {
     if (disk_bytes + growing + OWN_BYTES <= bound->most_bytes) {
       if (dropped) pass_holes(bound, descriptor);
       return true;
@@ -223,6 +225,6 @@ void disk_bound_has_grown(struct disk_bound *bound, uint64_t bytes) {
 }
 
 void disk_bound_give_back(struct disk_bound *bound, int descriptor, uint64_t sequence) {
-  if (bound->most_bytes) punch(bound, descriptor, sequence);
+  if (bound->most_bytes) dropping_punch(bound, descriptor, sequence);
 }
 /* SPDX-License-Identifier: MIT */

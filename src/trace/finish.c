@@ -24,7 +24,7 @@ struct last_chunk {
   };
 };
 
-static void keep_text(char *kept, size_t room, const struct trace_text *text) {
+static void finish_keep_text(char *kept, size_t room, const struct trace_text *text) {
   size_t length = text->length < room ? text->length : room - 1;
   memcpy(kept, text->bytes, length);
   kept[length] = 0;
@@ -34,8 +34,8 @@ static void note_resident(struct trace_totals *totals, uint64_t bytes) {
   if (bytes > totals->resident_bytes) totals->resident_bytes = bytes;
 }
 
-static void read_all(struct trace_reader *reader, const struct trace_finishing *finishing,
-                     struct trace_totals *totals, uint64_t *last_ns) {
+static void finish_read_all(struct trace_reader *reader, const struct trace_finishing *finishing,
+                            struct trace_totals *totals, uint64_t *last_ns) {
   struct trace_event event;
   for (size_t count = 1; trace_reader_next(reader, &event); count++) {
     if (finishing->progress && count % 65536 == 0)
@@ -48,7 +48,7 @@ static void read_all(struct trace_reader *reader, const struct trace_finishing *
     if (event.kind == TRACE_MEMORY) note_resident(totals, event.memory.rss_bytes);
     if (event.kind == TRACE_MEMORY) note_resident(totals, event.memory.peak_bytes);
     if (event.kind == TRACE_END) totals->end = event.end, note_resident(totals, event.end.peak_bytes);
-    if (event.kind == TRACE_EXEC) keep_text(totals->became, sizeof totals->became, &event.exec.path);
+    if (event.kind == TRACE_EXEC) finish_keep_text(totals->became, sizeof totals->became, &event.exec.path);
     if (event.at.time_ns > *last_ns) *last_ns = event.at.time_ns;
   }
   totals->damage = *trace_reader_damage(reader);
@@ -71,8 +71,8 @@ static wn_status cut_tail(int descriptor, const char *path, uint64_t end, struct
 
 /* The record's bytes, relative to `last_time`, at `used` in the chunk's records. Returns how many,
  * 0 if there is no room. */
-static size_t encode(struct last_chunk *last, uint32_t used, uint64_t last_time,
-                     const struct trace_end *end) {
+static size_t finish_encode(struct last_chunk *last, uint32_t used, uint64_t last_time,
+                            const struct trace_end *end) {
   unsigned char *at = last->bytes + CHUNK_HEADER_BYTES + used;
   struct chunk_header coding = {.base_time = last_time};
   encoder_begin(&last->encoder, at, last->bytes + CHUNK_BYTES, &coding);
@@ -83,7 +83,7 @@ static size_t encode(struct last_chunk *last, uint32_t used, uint64_t last_time,
  * was. */
 static bool add_to_chunk(int descriptor, struct last_chunk *last, const struct trace_tail *tail,
                          uint32_t used, const struct trace_end *end) {
-  size_t count = encode(last, used, tail->last_time, end);
+  size_t count = finish_encode(last, used, tail->last_time, end);
   if (!count || !os_write_at(descriptor, last->bytes + CHUNK_HEADER_BYTES + used, count,
                              tail->offset + CHUNK_HEADER_BYTES + used))
     return false;
@@ -95,8 +95,8 @@ static bool add_to_chunk(int descriptor, struct last_chunk *last, const struct t
 }
 
 /* A chunk of its own, behind everything. */
-static bool add_chunk(int descriptor, const struct last_chunk *last, uint64_t file_bytes,
-                      const struct trace_end *end) {
+static bool finish_add_chunk(int descriptor, const struct last_chunk *last, uint64_t file_bytes,
+                             const struct trace_end *end) {
   struct chunk_header fields = {.word_bytes = last->header.word_bytes,
                                 .run_id = last->header.run_id,
                                 .rate = last->header.rate,
@@ -116,14 +116,14 @@ static bool add_end(int descriptor, const struct trace_tail *tail, uint64_t file
   bool whole = count > 0 && chunk_check(last->bytes, (size_t)count, &used) == CHUNK_WHOLE;
   bool open = whole && tail->sound && !chunk_is_sealed(last->bytes, used, &until);
   bool added = whole && ((open && add_to_chunk(descriptor, last, tail, used, end)) ||
-                         add_chunk(descriptor, last, file_bytes, end));
+                         finish_add_chunk(descriptor, last, file_bytes, end));
   free(last);
   return added;
 }
 
 /* Its time is one of the monotonic clock, and the trace begins at `start_ns` of it. */
-static void complete(int descriptor, const struct trace_finishing *finishing, uint64_t start_ns,
-                     uint64_t last_ns, const struct trace_tail *tail, struct trace_totals *totals) {
+static void finish_complete(int descriptor, const struct trace_finishing *finishing, uint64_t start_ns,
+                            uint64_t last_ns, const struct trace_tail *tail, struct trace_totals *totals) {
   struct trace_end end = *finishing->end;
   struct stat found;
   end.time_ns = start_ns && end.time_ns > start_ns ? end.time_ns - start_ns : 0;
@@ -143,18 +143,18 @@ static wn_status finish_locked(int descriptor, const char *path, const struct tr
   if (status) return status;
   struct trace_totals totals = {0};
   uint64_t last_ns = 0, start_ns = trace_reader_run(reader)->monotonic_ns;
-  read_all(reader, finishing, &totals, &last_ns);
+  finish_read_all(reader, finishing, &totals, &last_ns);
   struct trace_tail tail = trace_reader_tail(reader);
   status = cut_tail(descriptor, path, trace_reader_used_end(reader), &totals);
   trace_reader_close(reader);
   if (!status && finishing->end && !totals.damage.complete && !totals.damage.out_of_memory)
-    complete(descriptor, finishing, start_ns, last_ns, &tail, &totals);
+    finish_complete(descriptor, finishing, start_ns, last_ns, &tail, &totals);
   if (!status) *out = totals;
   return status;
 }
 
 /* A process may be about to write it, and would find it locked. */
-static bool is_empty(int descriptor) {
+static bool finish_is_empty(int descriptor) {
   struct stat found;
   return !fstat(descriptor, &found) && S_ISREG(found.st_mode) && !found.st_size;
 }
@@ -170,7 +170,7 @@ wn_status trace_finish_with(const char *path, const struct trace_finishing *fini
   int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
   if (descriptor < 0) return error_set(WN_EIO, "cannot open %s: %s", path, strerror(errno));
   wn_status status;
-  if (is_empty(descriptor)) {
+  if (finish_is_empty(descriptor)) {
     status = error_set(WN_EFORMAT, "%s is empty: nothing was recorded into it, so record again", path);
   } else if (flock(descriptor, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
     status = error_set(WN_EBUSY, "%s is still being written", path);

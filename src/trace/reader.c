@@ -96,32 +96,32 @@ static enum chunk_state load_chunk(struct trace_reader *reader, uint64_t offset,
   return fits ? CHUNK_WHOLE : CHUNK_DAMAGED;
 }
 
-static void count_damage(struct trace_reader *reader, uint64_t bytes) {
+static void count_damage_reader(struct trace_reader *reader, uint64_t bytes) {
   reader->damage.chunks_damaged++;
   reader->damage.bytes_skipped += bytes;
 }
 
 /* ---- damaged chunks ---- */
 
-static const struct chunk_header *header_of(const struct trace_reader *reader) {
+static const struct chunk_header *reader_header_of(const struct trace_reader *reader) {
   return (const struct chunk_header *)reader->buffer;
 }
 
 /* The rate of a chunk's samples. If its header is damaged, that of the run has to do. */
 static double rate_of_chunk(const struct trace_reader *reader) {
-  double rate = header_of(reader)->rate;
+  double rate = reader_header_of(reader)->rate;
   bool known = !reader->rest.active || reader->rest.header_known;
   return known && rate_is_valid(rate) ? rate : reader->run.rate;
 }
 
-static void begin_rest(struct trace_reader *reader, size_t count) {
+static void reader_begin_rest(struct trace_reader *reader, size_t count) {
   reader->rest = (struct rest){.active = true, .count = count, .work = SEGMENT_WORK * count};
 }
 
 /* Whether a segment is of this run, as far as can be told, and what it claims is in proportion. */
 static bool accept(struct trace_reader *reader, const struct segment *segment, bool first) {
   struct rest *rest = &reader->rest;
-  const struct chunk_header *header = header_of(reader);
+  const struct chunk_header *header = reader_header_of(reader);
   const struct checkpoint *new = &segment->checkpoint, *old = &rest->last.checkpoint;
   bool known = rest->count >= sizeof *header && chunk_header_crc(header) == new->chunk_crc;
   if (known && reader->header_known && header->run_id != reader->file.run_id) return false;
@@ -135,7 +135,7 @@ static bool accept(struct trace_reader *reader, const struct segment *segment, b
   return true;
 }
 
-static bool next_segment(struct trace_reader *reader) {
+static bool next_segment_reader(struct trace_reader *reader) {
   struct rest *rest = &reader->rest;
   struct segment found;
   while (segment_find(reader->buffer, rest->count, rest->at, &rest->work, &found)) {
@@ -156,7 +156,7 @@ static bool enter_tail(struct trace_reader *reader) {
   struct rest *rest = &reader->rest;
   if (rest->tail_tried || !rest->segments || !reader->piece_sound) return false;
   rest->tail_tried = true;
-  uint64_t commit = header_of(reader)->commit, end = CHUNK_HEADER_BYTES + (uint32_t)commit;
+  uint64_t commit = reader_header_of(reader)->commit, end = CHUNK_HEADER_BYTES + (uint32_t)commit;
   if (end <= rest->at || end > rest->count) return false;
   const unsigned char *tail = reader->buffer + rest->at;
   size_t length = (size_t)end - rest->at;
@@ -173,11 +173,11 @@ static void end_rest(struct trace_reader *reader) {
   size_t end = rest->count;
   uint64_t told = rest->count < CHUNK_HEADER_BYTES
                       ? 0
-                      : CHUNK_HEADER_BYTES + (uint64_t)(uint32_t)header_of(reader)->commit;
+                      : CHUNK_HEADER_BYTES + (uint64_t)(uint32_t)reader_header_of(reader)->commit;
   while (end && !reader->buffer[end - 1]) end--;
   if (rest->header_known && told < end) end = (size_t)told;
   if (end < rest->at) end = rest->at;
-  count_damage(reader, end > rest->good ? end - rest->good : 1);
+  count_damage_reader(reader, end > rest->good ? end - rest->good : 1);
   rest->active = false;
 }
 
@@ -204,14 +204,14 @@ static void begin_whole(struct trace_reader *reader, uint64_t offset) {
   reader->damage.chunks_read++;
   note_end(reader, offset, CHUNK_HEADER_BYTES + reader->used, !is_mark(reader));
   decoder_begin(&reader->decoder, reader->buffer + CHUNK_HEADER_BYTES, reader->used,
-                header_of(reader)->base_time, rate_of_chunk(reader));
+                reader_header_of(reader)->base_time, rate_of_chunk(reader));
 }
 
 /* What is missing of a history: none of its chunks is unused, and the writer seals all but the last. */
 static void check_history(struct trace_reader *reader, uint64_t chunk, enum chunk_state state) {
   uint64_t until;
   if (chunk > reader->history_next)
-    count_damage(reader, (chunk - reader->history_next) * reader->file.capacity);
+    count_damage_reader(reader, (chunk - reader->history_next) * reader->file.capacity);
   reader->history_next = chunk + 1;
   reader->history_open = state == CHUNK_WHOLE && !chunk_is_sealed(reader->buffer, reader->used, &until);
 }
@@ -219,7 +219,7 @@ static void check_history(struct trace_reader *reader, uint64_t chunk, enum chun
 /* From the history to the trace, whose chunks up to the last that was taken over count as used. */
 static bool next_file(struct trace_reader *reader) {
   if (!in_history(reader)) return false;
-  if (!reader->damage.chunks_damaged && !reader->history_open) count_damage(reader, 0);
+  if (!reader->damage.chunks_damaged && !reader->history_open) count_damage_reader(reader, 0);
   reader->history_damaged = reader->damage.chunks_damaged;
   close(reader->file.descriptor);
   reader->file = reader->later;
@@ -238,7 +238,7 @@ static void pass_hole(struct trace_reader *reader) {
 }
 
 /* Goes to the next chunk that has something to tell; false at the end of the file. */
-static bool next_chunk(struct trace_reader *reader) {
+static bool reader_next_chunk(struct trace_reader *reader) {
   struct file *file = &reader->file;
   if (reader->table_most && stack_table_items(&reader->table) > reader->table_most)
     stack_table_forget(&reader->table);
@@ -261,7 +261,7 @@ static bool next_chunk(struct trace_reader *reader) {
       return true;
     }
     note_end(reader, offset, count, false);
-    begin_rest(reader, count);
+    reader_begin_rest(reader, count);
     return true;
   }
   return false;
@@ -270,10 +270,10 @@ static bool next_chunk(struct trace_reader *reader) {
 static bool next_piece(struct trace_reader *reader) {
   for (;;) {
     if (reader->rest.active) {
-      if (next_segment(reader) || enter_tail(reader)) return true;
+      if (next_segment_reader(reader) || enter_tail(reader)) return true;
       end_rest(reader);
     }
-    if (!next_chunk(reader)) return false;
+    if (!reader_next_chunk(reader)) return false;
     if (!reader->rest.active) return true;
   }
 }
@@ -291,12 +291,12 @@ static void end_piece(struct trace_reader *reader, enum decoder_result result) {
     reader->tail.sound = reader->piece_sound;
     reader->tail.last_time = reader->decoder.time;
   }
-  if (result == DECODER_BAD) count_damage(reader, left);
+  if (result == DECODER_BAD) count_damage_reader(reader, left);
 }
 
 /* ---- the run ---- */
 
-static bool copy_text(struct trace_reader *reader, unsigned which, struct trace_text *text) {
+static bool reader_copy_text(struct trace_reader *reader, unsigned which, struct trace_text *text) {
   char *copy = malloc((size_t)text->length + 1);
   if (!copy) return false;
   if (text->length) memcpy(copy, text->bytes, text->length);
@@ -307,7 +307,7 @@ static bool copy_text(struct trace_reader *reader, unsigned which, struct trace_
 }
 
 /* Reading starts at the first chunk of the file at hand, as if nothing had been read. */
-static void begin_again(struct trace_reader *reader) {
+static void reader_begin_again(struct trace_reader *reader) {
   reader->file.next_chunk = 0;
   reader->used_end = 0;
   reader->tail = (struct trace_tail){0};
@@ -333,15 +333,16 @@ static wn_status read_run(struct trace_reader *reader, const struct chunk_header
   if (!rate_is_valid(run->rate))
     return error_set(WN_EINVAL, "%s is a damaged Winnow trace: its sampling rate %g is not from 1e-9 to 1",
                      path, run->rate);
-  bool copied = copy_text(reader, 0, &run->command) && copy_text(reader, 1, &run->host) &&
-                copy_text(reader, 2, &run->heap) && copy_text(reader, 3, &run->version) &&
-                copy_text(reader, 4, &run->context);
+  bool copied = reader_copy_text(reader, 0, &run->command) && reader_copy_text(reader, 1, &run->host) &&
+                reader_copy_text(reader, 2, &run->heap) && reader_copy_text(reader, 3, &run->version) &&
+                reader_copy_text(reader, 4, &run->context);
   if (!copied || result == DECODER_NO_MEMORY) return error_set(WN_ENOMEM, "no memory to read a trace");
-  begin_again(reader);
+  reader_begin_again(reader);
   return WN_OK;
 }
 
-static wn_status create(struct trace_reader *reader, const struct chunk_header *found, const char *path) {
+static wn_status reader_create(struct trace_reader *reader, const struct chunk_header *found,
+                               const char *path) {
   uint64_t bytes = smaller(reader->file.capacity, reader->file.size); /* and a history has usual chunks */
   reader->buffer_bytes = bytes > CHUNK_BYTES ? (size_t)bytes : CHUNK_BYTES;
   reader->buffer = malloc(reader->buffer_bytes);
@@ -437,12 +438,12 @@ static enum belonging find_belonging(struct trace_reader *reader) {
     }
     reader->piece_sound = result == DECODER_END;
   }
-  begin_again(reader);
+  reader_begin_again(reader);
   if (!found) return BELONGING_UNKNOWN;
   return event.replaces.run == reader->later.run_id ? BELONGS : BELONGS_TO_ANOTHER;
 }
 
-static struct file file_of(const struct search *search, const struct chunk_header *found) {
+static struct file reader_file_of(const struct search *search, const struct chunk_header *found) {
   return (struct file){.descriptor = search->descriptor,
                        .size = search->size,
                        .capacity = (uint64_t)1 << found->capacity_log2,
@@ -460,7 +461,7 @@ static wn_status open_history(struct trace_reader *reader, const char *path) {
   if (status) return search.exhausted ? status : WN_OK;
   reader->later = reader->file;
   if (!search_chunk(&search, &found) && found.capacity_log2 <= CHUNK_LOG2) {
-    reader->file = file_of(&search, &found);
+    reader->file = reader_file_of(&search, &found);
     belonging = find_belonging(reader);
   }
   reader->damage.thinned = reader->has_history = belonging == BELONGS;
@@ -497,10 +498,10 @@ wn_status trace_reader_open_with(const char *path, const char *history, struct t
   struct trace_reader *reader = calloc(1, sizeof *reader);
   status = error_set(WN_ENOMEM, "no memory to read a trace");
   if (!reader) goto close_descriptor;
-  reader->file = file_of(&search, &found);
+  reader->file = reader_file_of(&search, &found);
   reader->later.descriptor = -1;
   reader->header_known = search.header_known;
-  status = create(reader, &found, path);
+  status = reader_create(reader, &found, path);
   if (status == WN_EFORMAT)
     status = remains_explain(search.descriptor, path, search.size); /* nothing tells the rate */
   if (!status) {

@@ -58,7 +58,7 @@ static void write_known(char known[KNOWN_BYTES], const struct remains *remains) 
 
 /* ---- what became of it ---- */
 
-static wn_status explain(const char *path, const struct remains *remains) {
+static wn_status explain_remains(const char *path, const struct remains *remains) {
   char known[KNOWN_BYTES];
   uint32_t used = 0;
   if (remains->count < CHUNK_HEADER_BYTES)
@@ -95,7 +95,7 @@ wn_status remains_explain(int descriptor, const char *path, uint64_t size) {
   remains.count = got > 0 ? (size_t)got : 0;
   remains.file_bytes = remains.count < size ? size : remains.count;
   remains.used = (uint32_t)header->commit;
-  wn_status status = explain(path, &remains);
+  wn_status status = explain_remains(path, &remains);
   free(header);
   return status;
 }

@@ -34,7 +34,7 @@ static bool is_zero(const struct search *search) {
   return true;
 }
 
-static wn_status explain(const struct search *search) {
+static wn_status search_explain(const struct search *search) {
   if (search->newer)
     return error_set(
         WN_EFORMAT,
@@ -68,7 +68,7 @@ static bool probe(struct search *search, uint64_t offset, const struct chunk_hea
 
 /* Whether one of the segments at the begin of the file is whole. If it tells that the first chunk's
  * header is right, that is what was found; else the chunks are taken for such as we write. */
-static bool find_segment(struct search *search, struct chunk_header *found) {
+static bool search_find_segment(struct search *search, struct chunk_header *found) {
   size_t count = (size_t)smaller(search->size, REMAINS_BYTES), work = SEGMENT_WORK * count, at = 0;
   struct chunk_header *bytes = malloc(count + sizeof *bytes);
   struct segment segment;
@@ -124,7 +124,7 @@ wn_status search_chunk(struct search *search, struct chunk_header *found) {
     if (search->header_known) return WN_OK;
   }
   /* A version that a segment vouches for is no damage. */
-  if (find_segment(search, found) && !(search->newer && search->header_known)) return WN_OK;
-  return explain(search);
+  if (search_find_segment(search, found) && !(search->newer && search->header_known)) return WN_OK;
+  return search_explain(search);
 }
 /* SPDX-License-Identifier: MIT */

@@ -6,7 +6,7 @@
 
 /* ---- dictionaries ---- */
 
-static void forget(struct dictionary *dictionary, struct dictionary_slot *slots, size_t count) {
+static void stack_encoder_forget(struct dictionary *dictionary, struct dictionary_slot *slots, size_t count) {
   if (++dictionary->generation) return;
   memset(slots, 0, count * sizeof *slots);
   dictionary->generation = 1;
@@ -20,8 +20,9 @@ static void forget_known(struct stack_encoder *encoder) {
 
 /* The slot that holds the key, or the one where it belongs. There always is one, since at most 3/4
  * are in use. */
-static struct dictionary_slot *find(const struct dictionary *dictionary, struct dictionary_slot *slots,
-                                    uint32_t mask, uint32_t key) {
+static struct dictionary_slot *stack_encoder_find(const struct dictionary *dictionary,
+                                                  struct dictionary_slot *slots, uint32_t mask,
+                                                  uint32_t key) {
   uint32_t i = (uint32_t)hash_mix(key) & mask;
   while (slots[i].generation == dictionary->generation && slots[i].key != key) i = (i + 1) & mask;
   return &slots[i];
@@ -31,7 +32,8 @@ static uint32_t local_of(const struct dictionary *dictionary, const struct dicti
   return slot->generation == dictionary->generation ? slot->local : 0;
 }
 
-static uint32_t insert(struct dictionary *dictionary, struct dictionary_slot *slot, uint32_t key) {
+static uint32_t stack_encoder_insert(struct dictionary *dictionary, struct dictionary_slot *slot,
+                                     uint32_t key) {
   dictionary->count++;
   *slot =
       (struct dictionary_slot){.key = key, .local = dictionary->count, .generation = dictionary->generation};
@@ -46,7 +48,8 @@ static void put_cut_text(struct byte_sink *sink, struct trace_text text, uint32_
   put_bytes(sink, text.bytes, length);
 }
 
-static void define_module(struct byte_sink *sink, const struct trace_stack_source *source, uint32_t module) {
+static void stack_encoder_define_module(struct byte_sink *sink, const struct trace_stack_source *source,
+                                        uint32_t module) {
   struct trace_module found = {0};
   source->module(source->context, module, &found);
   if (found.build_id_bytes > TRACE_BUILD_ID_MAX) found.build_id_bytes = TRACE_BUILD_ID_MAX;
@@ -63,9 +66,9 @@ static void define_module(struct byte_sink *sink, const struct trace_stack_sourc
 
 /* Whether the place of that number has its name in the chunk. A frame of another kind, which needs none,
  * may have the same number. */
-static bool is_named(struct stack_encoder *encoder, uint64_t offset) {
-  return local_of(&encoder->places,
-                  find(&encoder->places, encoder->place_slots, PLACE_SLOTS - 1, (uint32_t)offset));
+static bool stack_encoder_is_named(struct stack_encoder *encoder, uint64_t offset) {
+  return local_of(&encoder->places, stack_encoder_find(&encoder->places, encoder->place_slots,
+                                                       PLACE_SLOTS - 1, (uint32_t)offset));
 }
 
 /* Gives a frame its name in the chunk, if it is a language's that has none yet. `module` is the
@@ -75,15 +78,15 @@ static void define_place(struct stack_encoder *encoder, struct byte_sink *sink, 
   const struct trace_stack_source *source = encoder->source;
   struct trace_place found;
   if (!source->place || !module) return;
-  if (encoder->places.count && is_named(encoder, offset)) return;
+  if (encoder->places.count && stack_encoder_is_named(encoder, offset)) return;
   if (!source->place(source->context, module, offset, &found)) return;
   struct dictionary_slot *slot =
-      find(&encoder->places, encoder->place_slots, PLACE_SLOTS - 1, (uint32_t)offset);
+      stack_encoder_find(&encoder->places, encoder->place_slots, PLACE_SLOTS - 1, (uint32_t)offset);
   if (encoder->places.count == PLACES_MOST) {
     sink->full = true;
     return;
   }
-  insert(&encoder->places, slot, (uint32_t)offset);
+  stack_encoder_insert(&encoder->places, slot, (uint32_t)offset);
   unsigned char *body = put_record_begin(sink, TRACE_RECORD_PLACE);
   put_varint(sink, local);
   put_varint(sink, offset);
@@ -97,8 +100,8 @@ static void define_place(struct stack_encoder *encoder, struct byte_sink *sink, 
   put_record_end(sink, body);
 }
 
-static void put_frame(struct stack_encoder *encoder, struct byte_sink *sink, const struct coded_frame *frame,
-                      uint32_t *module) {
+static void stack_encoder_put_frame(struct stack_encoder *encoder, struct byte_sink *sink,
+                                    const struct coded_frame *frame, uint32_t *module) {
   bool changes = frame->module != *module;
   put_tagged(sink, changes, zigzag(frame->offset - encoder->last_offset[frame->module]));
   if (changes) put_varint(sink, frame->module);
@@ -150,7 +153,8 @@ static struct last_stack *nearest(struct stack_encoder *encoder, struct trace_st
 
 /* Where a new stack goes that leaves `near` after so many frames: over the rest of it, or, if that
  * is long, over the oldest stack. */
-static struct last_stack *make_room(struct stack_encoder *encoder, struct last_stack *near, uint32_t frames) {
+static struct last_stack *stack_encoder_make_room(struct stack_encoder *encoder, struct last_stack *near,
+                                                  uint32_t frames) {
   if (near->count - frames < LEFT_FRAMES) return near;
   struct last_stack *room = &encoder->last[encoder->oldest];
   encoder->oldest = (encoder->oldest + 1) % LAST_STACKS;
@@ -160,7 +164,7 @@ static struct last_stack *make_room(struct stack_encoder *encoder, struct last_s
   return room;
 }
 
-static bool is_known(const struct stack_encoder *encoder, const struct known_stack *known) {
+static bool stack_encoder_is_known(const struct stack_encoder *encoder, const struct known_stack *known) {
   return known->generation == encoder->nodes.generation;
 }
 
@@ -168,7 +172,7 @@ static bool is_known(const struct stack_encoder *encoder, const struct known_sta
 static struct known_stack *known_slot(struct stack_encoder *encoder, uint64_t hash) {
   struct known_stack *ways = &encoder->known[hash % (KNOWN_STACKS / KNOWN_WAYS) * KNOWN_WAYS], *oldest = ways;
   for (struct known_stack *known = ways; known < ways + KNOWN_WAYS; known++) {
-    if (!is_known(encoder, known) || known->hash == hash) return known;
+    if (!stack_encoder_is_known(encoder, known) || known->hash == hash) return known;
     if (known->local < oldest->local) oldest = known;
   }
   return oldest;
@@ -182,12 +186,12 @@ static uint32_t define_stack(struct stack_encoder *encoder, struct byte_sink *si
   if (encoder->nodes.count + (stack.count - from) > NODES_MOST) sink->full = true;
   define_frames(encoder, sink, stack, from);
   if (sink->full) return 0;
-  struct last_stack *last = make_room(encoder, near, from);
+  struct last_stack *last = stack_encoder_make_room(encoder, near, from);
   put_byte(sink, TRACE_RECORD_STACK);
   put_varint(sink, from ? last->local[from - 1] : 0);
   put_varint(sink, stack.count - from);
   for (uint32_t i = from; i < stack.count; i++) {
-    put_frame(encoder, sink, &encoder->coded[i], &module);
+    stack_encoder_put_frame(encoder, sink, &encoder->coded[i], &module);
     last->frame[i] = stack.frame[i];
     last->local[i] = ++encoder->nodes.count;
   }
@@ -203,8 +207,8 @@ void stack_encoder_reset(struct stack_encoder *encoder) {
 }
 
 void stack_encoder_pass_checkpoint(struct stack_encoder *encoder) {
-  forget(&encoder->modules, encoder->module_slots, MODULE_SLOTS);
-  forget(&encoder->places, encoder->place_slots, PLACE_SLOTS);
+  stack_encoder_forget(&encoder->modules, encoder->module_slots, MODULE_SLOTS);
+  stack_encoder_forget(&encoder->places, encoder->place_slots, PLACE_SLOTS);
   encoder->places.count = 0; /* no number is given to them */
 }
 
@@ -235,7 +239,7 @@ uint32_t stack_encode(struct stack_encoder *encoder, struct byte_sink *sink, str
   if (frames == stack.count) return near->local[frames - 1];
   uint64_t hash = hash_words(stack.frame, stack.count);
   struct known_stack *known = known_slot(encoder, hash);
-  if (known->hash == hash && is_known(encoder, known)) return known->local;
+  if (known->hash == hash && stack_encoder_is_known(encoder, known)) return known->local;
   uint32_t local = define_stack(encoder, sink, stack, near, frames);
   if (local)
     *known =
@@ -245,7 +249,8 @@ uint32_t stack_encode(struct stack_encoder *encoder, struct byte_sink *sink, str
 
 uint32_t module_encode(struct stack_encoder *encoder, struct byte_sink *sink, uint32_t module) {
   if (!module) return 0;
-  struct dictionary_slot *slot = find(&encoder->modules, encoder->module_slots, MODULE_SLOTS - 1, module);
+  struct dictionary_slot *slot =
+      stack_encoder_find(&encoder->modules, encoder->module_slots, MODULE_SLOTS - 1, module);
   uint32_t local = local_of(&encoder->modules, slot);
   if (local) return local;
   if (encoder->modules.count == MODULES_MOST) {
@@ -253,9 +258,9 @@ uint32_t module_encode(struct stack_encoder *encoder, struct byte_sink *sink, ui
     return 0;
   }
   encoder->changed = true;
-  local = insert(&encoder->modules, slot, module);
+  local = stack_encoder_insert(&encoder->modules, slot, module);
   encoder->last_offset[local] = 0;
-  define_module(sink, encoder->source, module);
+  stack_encoder_define_module(sink, encoder->source, module);
   return local;
 }
 /* SPDX-License-Identifier: MIT */

@@ -34,28 +34,29 @@ static bool same_module(const struct trace_module *a, const struct trace_module 
 /* ---- growing ---- */
 
 /* Room for one more item behind `count`; item 0 is never used. */
-static bool make_room(void *items, size_t *capacity, uint32_t count, size_t size) {
+static bool stack_table_make_room(void *items, size_t *capacity, uint32_t count, size_t size) {
   return count < ITEMS_MOST && array_reserve(items, capacity, (size_t)count + 2, size);
 }
 
 static bool room_for_node(struct stack_table *table) {
   return table->node_count < ITEMS_MOST &&
-         make_room(&table->nodes, &table->node_capacity, table->node_count - table->nodes_forgotten,
-                   sizeof *table->nodes);
+         stack_table_make_room(&table->nodes, &table->node_capacity,
+                               table->node_count - table->nodes_forgotten, sizeof *table->nodes);
 }
 
 static bool room_for_module(struct stack_table *table) {
   return table->module_count < ITEMS_MOST &&
-         make_room(&table->modules, &table->module_capacity, table->module_count - table->modules_forgotten,
-                   sizeof *table->modules);
+         stack_table_make_room(&table->modules, &table->module_capacity,
+                               table->module_count - table->modules_forgotten, sizeof *table->modules);
 }
 
 static bool room_for_place(struct stack_table *table) {
-  return make_room(&table->places, &table->place_capacity, table->place_count, sizeof *table->places);
+  return stack_table_make_room(&table->places, &table->place_capacity, table->place_count,
+                               sizeof *table->places);
 }
 
 /* A copy with a NUL byte behind. */
-static bool copy_text(struct trace_text *text) {
+static bool stack_table_copy_text(struct trace_text *text) {
   char *copy = malloc((size_t)text->length + 1);
   if (!copy) return false;
   if (text->length) memcpy(copy, text->bytes, text->length);
@@ -121,7 +122,7 @@ uint32_t stack_table_module(struct stack_table *table, const struct trace_module
   uint32_t number;
   while ((number = index_next(&table->by_module, &walk)))
     if (same_module(stack_table_module_of(table, number), module)) return number;
-  if (!room_for_module(table) || !copy_text(&copy.path)) return 0;
+  if (!room_for_module(table) || !stack_table_copy_text(&copy.path)) return 0;
   if (!index_add(&table->by_module, walk.hash, table->module_count + 1))
     return free((void *)copy.path.bytes), 0;
   table->modules[++table->module_count - table->modules_forgotten] = copy;
@@ -133,8 +134,8 @@ bool stack_table_name(struct stack_table *table, uint32_t module, uint64_t offse
   if (find_place(table, module, offset)) return true;
   if (!room_for_place(table)) return false;
   struct named_place named = {.module = module, .offset = offset, .name = *name};
-  if (!copy_text(&named.name.function)) return false;
-  if (!copy_text(&named.name.file)) return free((void *)named.name.function.bytes), false;
+  if (!stack_table_copy_text(&named.name.function)) return false;
+  if (!stack_table_copy_text(&named.name.file)) return free((void *)named.name.function.bytes), false;
   table->places[++table->place_count] = named;
   return index_add(&table->by_place, hash_place(module, offset), table->place_count);
 }

@@ -13,7 +13,7 @@ static unsigned char *usual_end(const struct stream *stream) {
   return stream->chunk + stream->taken.space - RESERVE_BYTES;
 }
 
-static void begin_segment(struct stream *stream) {
+static void stream_begin_segment(struct stream *stream) {
   unsigned char *begin = stream->encoder.sink.at;
   size_t most = SEGMENT_LEAST + (size_t)(begin - stream->chunk - CHUNK_HEADER_BYTES) / SEGMENT_GROWTH;
   stream->written.segment = begin;
@@ -32,7 +32,7 @@ void stream_close_segment(struct stream *stream) {
   if (!checkpoint_put(sink, &written->checkpoint, &written->crc)) return;
   written->published = sink->at;
   stack_encoder_pass_checkpoint(&stream->encoder.stacks);
-  begin_segment(stream);
+  stream_begin_segment(stream);
 }
 
 size_t stream_room(const struct stream *stream) {
@@ -46,7 +46,7 @@ void stream_begin_records(struct stream *stream) {
   encoder_begin(&stream->encoder, first, usual_end(stream), stream_header(stream));
   stream->written = (struct written){
       .published = first, .crc = stream->written.crc, .checkpoint.chunk_crc = stream->written.crc};
-  begin_segment(stream);
+  stream_begin_segment(stream);
 }
 
 void stream_begin_chunk(struct stream *stream, const struct taken_chunk *taken,

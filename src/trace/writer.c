@@ -55,7 +55,7 @@ static _Thread_local unsigned favourite;
 
 /* ---- streams ---- */
 
-static struct stream *claim(struct trace_writer *writer) {
+static struct stream *writer_claim(struct trace_writer *writer) {
   for (unsigned i = 0; i < writer->stream_count; i++) {
     unsigned at = (favourite + i) % writer->stream_count;
     struct stream *stream = &writer->streams[at];
@@ -102,8 +102,8 @@ static bool is_forgotten(struct trace_writer *writer) {
 }
 
 /* The next chunk of the file, mapped. NULL if the file cannot grow. */
-static unsigned char *take_chunk(struct trace_writer *writer, struct stream *stream,
-                                 struct taken_chunk *taken) {
+static unsigned char *take_chunk_writer(struct trace_writer *writer, struct stream *stream,
+                                        struct taken_chunk *taken) {
   if (!chunk_file_take(&writer->file, !stream->chunk, taken, &stream->dropped)) return NULL;
   unsigned char *chunk = chunk_file_map(&writer->file, taken->sequence);
   if (!chunk) chunk_file_give_back(&writer->file, taken->sequence);
@@ -111,10 +111,10 @@ static unsigned char *take_chunk(struct trace_writer *writer, struct stream *str
 }
 
 /* Leaves the old chunk as it is if the file cannot grow. */
-static bool next_chunk(struct trace_writer *writer, struct stream *stream, uint64_t time) {
+static bool writer_next_chunk(struct trace_writer *writer, struct stream *stream, uint64_t time) {
   struct chunk_header fields = writer->fields;
   struct taken_chunk taken;
-  unsigned char *chunk = take_chunk(writer, stream, &taken);
+  unsigned char *chunk = take_chunk_writer(writer, stream, &taken);
   if (!chunk) return false;
   /* FORK. A fork inside a signal handler inside this call: the chunk is the parent's. */
   if (is_forgotten(writer)) {
@@ -141,7 +141,7 @@ static bool next_chunk(struct trace_writer *writer, struct stream *stream, uint6
 }
 
 /* More room in the same chunk. */
-static bool extend(struct trace_writer *writer, struct stream *stream) {
+static bool writer_extend(struct trace_writer *writer, struct stream *stream) {
   if (!chunk_file_extend(&writer->file, &stream->taken, &stream->dropped)) return false;
   stream_extended(stream);
   return true;
@@ -153,8 +153,8 @@ static void lose(struct trace_writer *writer, enum trace_loss_reason reason) {
   atomic_fetch_add_explicit(&writer->lost[reason], 1, memory_order_relaxed);
 }
 
-static void tell(struct trace_writer *writer, struct stream *stream, unsigned reason,
-                 const struct trace_at *at) {
+static void writer_tell(struct trace_writer *writer, struct stream *stream, unsigned reason,
+                        const struct trace_at *at) {
   uint64_t lost = atomic_load_explicit(&writer->lost[reason], memory_order_relaxed);
   uint64_t told = atomic_load_explicit(&writer->told[reason], memory_order_relaxed);
   if (lost <= told || !atomic_compare_exchange_strong_explicit(&writer->told[reason], &told, lost,
@@ -178,11 +178,11 @@ static bool untold(struct trace_writer *writer) {
 
 static void tell_losses(struct trace_writer *writer, struct stream *stream, const struct trace_at *at) {
   if (!untold(writer)) return;
-  for (unsigned i = 0; i < TRACE_LOSS_REASONS; i++) tell(writer, stream, i, at);
+  for (unsigned i = 0; i < TRACE_LOSS_REASONS; i++) writer_tell(writer, stream, i, at);
 }
 
 /* The losses grew so much that they are told without waiting for another event: fourfold. */
-static bool is_due(struct trace_writer *writer, enum trace_loss_reason reason) {
+static bool writer_is_due(struct trace_writer *writer, enum trace_loss_reason reason) {
   uint64_t lost = atomic_load_explicit(&writer->lost[reason], memory_order_relaxed);
   return lost >= 4 * atomic_load_explicit(&writer->told[reason], memory_order_relaxed);
 }
@@ -191,8 +191,8 @@ static bool is_due(struct trace_writer *writer, enum trace_loss_reason reason) {
  * program that is killed then leaves their order of magnitude, and END still fits. */
 static void tell_in_reserve(struct trace_writer *writer, struct stream *stream, enum trace_loss_reason reason,
                             const struct trace_at *at) {
-  if (!stream->chunk || !is_due(writer, reason)) return;
-  if (stream_room(stream) + SEAL_BYTES > LAST_BYTES) tell(writer, stream, reason, at);
+  if (!stream->chunk || !writer_is_due(writer, reason)) return;
+  if (stream_room(stream) + SEAL_BYTES > LAST_BYTES) writer_tell(writer, stream, reason, at);
 }
 
 /* ---- files that others cut ---- */
@@ -240,19 +240,19 @@ static bool put_without_stack(struct trace_writer *writer, struct stream *stream
 /* Again, with more room in the same chunk. */
 static bool put_extending(struct trace_writer *writer, struct stream *stream, enum trace_record record,
                           const void *event) {
-  while (extend(writer, stream))
+  while (writer_extend(writer, stream))
     if (encoder_put(&stream->encoder, record, event)) return true;
   return false;
 }
 
-static bool put(struct trace_writer *writer, struct stream *stream, enum trace_record record,
-                const void *event) {
+static bool put_writer(struct trace_writer *writer, struct stream *stream, enum trace_record record,
+                       const void *event) {
   if (stream->chunk && !stream->full) {
     if (encoder_put(&stream->encoder, record, event) || put_extending(writer, stream, record, event))
       return true;
     stream->full = true;
   }
-  if (!next_chunk(writer, stream, ((const struct trace_at *)event)->time_ns)) return false;
+  if (!writer_next_chunk(writer, stream, ((const struct trace_at *)event)->time_ns)) return false;
   if (encoder_put(&stream->encoder, record, event) || put_extending(writer, stream, record, event))
     return true;
   if (stream->taken.space < CHUNK_BYTES) return false; /* it may fit one day */
@@ -261,7 +261,7 @@ static bool put(struct trace_writer *writer, struct stream *stream, enum trace_r
 
 static bool write_into(struct trace_writer *writer, struct stream *stream, enum trace_record record,
                        const void *event) {
-  if (!put(writer, stream, record, event)) {
+  if (!put_writer(writer, stream, record, event)) {
     lose(writer, TRACE_LOSS_SPACE);
     if (chunk_file_is_whole(&writer->file, false)) tell_in_reserve(writer, stream, TRACE_LOSS_SPACE, event);
     return false;
@@ -275,7 +275,7 @@ static bool write_into(struct trace_writer *writer, struct stream *stream, enum 
 static bool write_stacked(struct trace_writer *writer, enum trace_record record, const void *event,
                           struct trace_stack stack) {
   if (!may_write(writer, event)) return false;
-  struct stream *stream = claim(writer);
+  struct stream *stream = writer_claim(writer);
   if (!stream) {
     lose(writer, TRACE_LOSS_STREAMS);
     return false;
@@ -286,7 +286,7 @@ static bool write_stacked(struct trace_writer *writer, enum trace_record record,
   return written;
 }
 
-static bool write_event(struct trace_writer *writer, enum trace_record record, const void *event) {
+static bool writer_write_event(struct trace_writer *writer, enum trace_record record, const void *event) {
   return write_stacked(writer, record, event, (struct trace_stack){0});
 }
 
@@ -305,12 +305,12 @@ static struct stream *put_reserved(struct trace_writer *writer, enum trace_recor
   for (unsigned i = 0; i < 2 * writer->stream_count; i++) {
     struct stream *stream = &writer->streams[i % writer->stream_count];
     if ((i < writer->stream_count && !has_chunk(writer, i)) || !stream_claim(stream)) continue;
-    if (stream->chunk || next_chunk(writer, stream, ((const struct trace_at *)event)->time_ns)) {
+    if (stream->chunk || writer_next_chunk(writer, stream, ((const struct trace_at *)event)->time_ns)) {
       tell_losses(writer, stream, event);
       if (stream->dropped.count) stream_tell_dropped(stream);
       if (prepare) prepare(stream);
       if (stream_put_in_reserve(stream, record, event)) return stream;
-      if (extend(writer, stream) && stream_put_in_reserve(stream, record, event)) return stream;
+      if (writer_extend(writer, stream) && stream_put_in_reserve(stream, record, event)) return stream;
     }
     stream_release(stream);
   }
@@ -327,13 +327,13 @@ static bool write_reserved(struct trace_writer *writer, enum trace_record record
 
 /* Under a bound nothing else stands in chunk 0, which is never dropped: deaths of blocks that were
  * born there would be. */
-static bool write_run(struct trace_writer *writer, const struct trace_run *run, bool alone) {
+static bool writer_write_run(struct trace_writer *writer, const struct trace_run *run, bool alone) {
   struct trace_run shorter = *run;
   if (shorter.command.length > COMMAND_MOST) shorter.command.length = COMMAND_MOST;
   struct stream *stream = &writer->streams[0];
-  if (!next_chunk(writer, stream, 0)) return false;
+  if (!writer_next_chunk(writer, stream, 0)) return false;
   while (!encoder_put_run(&stream->encoder, &shorter))
-    if (!extend(writer, stream)) return false;
+    if (!writer_extend(writer, stream)) return false;
   stream_publish_segment(stream);
   stream->full = alone;
   return true;
@@ -401,7 +401,7 @@ wn_status trace_writer_open(const struct trace_options *options, const struct tr
                ? WN_OK
                : error_set(WN_ENOMEM, "no memory for the trace writer");
   if (status) goto close_file;
-  if (!write_run(writer, run, options->bound_bytes)) {
+  if (!writer_write_run(writer, run, options->bound_bytes)) {
     status = error_set(WN_EIO, "no room for a trace in %s: %s", options->path,
                        trace_cause_name(atomic_load_explicit(&writer->file.cause, memory_order_relaxed)));
     goto close_file;
@@ -437,7 +437,7 @@ bool trace_write_sample(struct trace_writer *writer, const struct trace_sample *
 
 #define WRITER_PLAIN(type, RECORD)                                                         \
   bool trace_write_##type(struct trace_writer *writer, const struct trace_##type *event) { \
-    return write_event(writer, TRACE_RECORD_##RECORD, event);                              \
+    return writer_write_event(writer, TRACE_RECORD_##RECORD, event);                       \
   }
 #define WRITER_STACK(type, RECORD)                                                       \
   bool trace_write_##type(struct trace_writer *writer, const struct trace_##type *event, \
@@ -457,8 +457,8 @@ bool trace_write_loss(struct trace_writer *writer, const struct trace_loss *loss
 
 void trace_lose(struct trace_writer *writer, const struct trace_at *at, uint64_t count) {
   atomic_fetch_add_explicit(&writer->lost[TRACE_LOSS_CALLER], count, memory_order_relaxed);
-  if (!is_due(writer, TRACE_LOSS_CALLER) || !may_write(writer, at)) return;
-  struct stream *stream = claim(writer);
+  if (!writer_is_due(writer, TRACE_LOSS_CALLER) || !may_write(writer, at)) return;
+  struct stream *stream = writer_claim(writer);
   if (!stream) return;
   tell_in_reserve(writer, stream, TRACE_LOSS_CALLER, at);
   stream_release(stream);
@@ -469,7 +469,7 @@ bool trace_write_end(struct trace_writer *writer, const struct trace_end *end) {
 }
 
 unsigned trace_write_exec(struct trace_writer *writer, const struct trace_exec *exec) {
-  write_event(writer, TRACE_RECORD_EXEC, exec);
+  writer_write_event(writer, TRACE_RECORD_EXEC, exec);
   struct trace_end end = {.time_ns = exec->time_ns, .thread = exec->thread, .kind = TRACE_END_EXEC};
   struct stream *stream = put_reserved(writer, TRACE_RECORD_END, &end, stream_keep_before);
   return stream ? 1 + (unsigned)(stream - writer->streams) : 0;

@@ -8,16 +8,17 @@
 
 /* ---- rows ---- */
 
-static const struct sums *sums_of(const struct group *group, enum extent extent) {
+static const struct sums *comparison_sums_of(const struct group *group, enum extent extent) {
   static const struct sums none;
   return !group ? &none : extent == EXTENT_SELF ? &group->self : &group->total;
 }
 
 /* Fills the row of two groups that were matched, or of one that was not. */
-static void fill(const struct comparison *comparison, const struct comparison_options *options,
-                 struct compared *row) {
+static void comparison_fill(const struct comparison *comparison, const struct comparison_options *options,
+                            struct compared *row) {
   const struct report *before = comparison->before->report, *after = comparison->after->report;
-  const struct sums *had = sums_of(row->before, options->extent), *has = sums_of(row->after, options->extent);
+  const struct sums *had = comparison_sums_of(row->before, options->extent),
+                    *has = comparison_sums_of(row->after, options->extent);
   row->bytes = change_of(report_bytes(before, had), report_bytes(after, has), &options->scale);
   row->blocks = change_of(report_blocks(before, had), report_blocks(after, has), &options->scale);
   row->sure = difference_is_sure(&row->bytes.difference);
@@ -30,8 +31,8 @@ static int by_difference(const void *a, const void *b) {
   return size > other_size ? -1 : size < other_size;
 }
 
-static bool has_samples(const struct group *group, enum extent extent) {
-  const struct sums *sums = sums_of(group, extent);
+static bool comparison_has_samples(const struct group *group, enum extent extent) {
+  const struct sums *sums = comparison_sums_of(group, extent);
   return sums->bytes.samples || sums->bytes.total > 0;
 }
 
@@ -40,12 +41,12 @@ static bool has_samples(const struct group *group, enum extent extent) {
 static const struct group **groups_of(const struct call_tree *tree, enum extent extent) {
   const struct group **groups = calloc(tree->label_count, sizeof *groups);
   for (size_t i = 0; groups && i < tree->group_count; i++)
-    if (has_samples(&tree->groups[i], extent)) groups[tree->groups[i].label] = &tree->groups[i];
+    if (comparison_has_samples(&tree->groups[i], extent)) groups[tree->groups[i].label] = &tree->groups[i];
   return groups;
 }
 
-static void add_row(struct comparison *comparison, const struct group *before, const struct group *after,
-                    enum moved moved) {
+static void comparison_add_row(struct comparison *comparison, const struct group *before,
+                               const struct group *after, enum moved moved) {
   if (before || after)
     comparison->rows[comparison->count++] =
         (struct compared){.before = before, .after = after, .moved = moved};
@@ -59,17 +60,17 @@ struct by_label {
 
 static void pair_groups(struct comparison *comparison, const struct matching *matching,
                         const struct by_label *before, const struct by_label *after) {
-  add_row(comparison, before->groups[0], after->groups[0], NOT_MOVED); /* without a callstack */
+  comparison_add_row(comparison, before->groups[0], after->groups[0], NOT_MOVED); /* without a callstack */
   for (uint32_t label = 1; label < comparison->after->tree.label_count; label++) {
     uint32_t match = matching->before_of[label];
     if (match == UNMATCHED)
-      add_row(comparison, NULL, after->groups[label], after->moved[label]);
+      comparison_add_row(comparison, NULL, after->groups[label], after->moved[label]);
     else
-      add_row(comparison, before->groups[match], after->groups[label], NOT_MOVED);
+      comparison_add_row(comparison, before->groups[match], after->groups[label], NOT_MOVED);
   }
   for (uint32_t label = 1; label < comparison->before->tree.label_count; label++)
     if (matching->after_of[label] == UNMATCHED)
-      add_row(comparison, before->groups[label], NULL, before->moved[label]);
+      comparison_add_row(comparison, before->groups[label], NULL, before->moved[label]);
 }
 
 static bool by_label_create(const struct table *table, enum extent extent, struct by_label *by) {
@@ -105,7 +106,7 @@ static void fill_rows(struct comparison *comparison, const struct comparison_opt
   bool unsure = comparison->before->report->recording->without_ranges ||
                 comparison->after->report->recording->without_ranges;
   for (size_t i = 0; i < comparison->count; i++) {
-    fill(comparison, options, &comparison->rows[i]);
+    comparison_fill(comparison, options, &comparison->rows[i]);
     if (unsure) comparison->rows[i].sure = false;
     comparison->sure_count += comparison->rows[i].sure;
   }

@@ -7,7 +7,7 @@ static const struct doubt other_program = {"OTHER PROGRAM", "the snapshots are o
                           other_process = {"OTHER PROCESS", "the snapshots are of different runs"},
                           wrong_order = {"WRONG ORDER", "a snapshot is earlier than the one before it"};
 
-static bool is_same(struct trace_text one, struct trace_text other) {
+static bool doubts_is_same(struct trace_text one, struct trace_text other) {
   return one.length == other.length && (!one.length || !memcmp(one.bytes, other.bytes, one.length));
 }
 
@@ -17,7 +17,7 @@ size_t doubts_of_runs(const struct trace_run *runs, size_t count, const struct d
   bool command = false, process = false, order = false;
   size_t doubts = 0;
   for (size_t i = 1; i < count; i++) {
-    command |= !is_same(runs[0].command, runs[i].command);
+    command |= !doubts_is_same(runs[0].command, runs[i].command);
     process |= runs[0].pid != runs[i].pid;
     order |= runs[i].wall_ns < runs[i - 1].wall_ns;
   }

@@ -32,12 +32,12 @@ static void exact(struct facts *facts, enum fact_name name, double number) {
       (struct fact){FACT_EXACT, {.estimate = number, .low = number, .high = number, .seen = number}};
 }
 
-static void count(struct facts *facts, enum fact_name name, uint64_t number) {
+static void facts_count(struct facts *facts, enum fact_name name, uint64_t number) {
   exact(facts, name, (double)number);
 }
 
 /* A number that applies and may not be known. */
-static void known(struct facts *facts, enum fact_name name, double number, bool is_known) {
+static void facts_known(struct facts *facts, enum fact_name name, double number, bool is_known) {
   if (is_known)
     exact(facts, name, number);
   else
@@ -74,11 +74,11 @@ static void add_brief(struct facts *facts) {
   if (source_limits(report->samples->source)->no_lives) return;
   estimate(facts, FACT_TOTALS_brief_bytes, report_bytes(report, &report->brief));
   estimate(facts, FACT_TOTALS_brief_share, report_share(report, &report->brief, &report->allocated));
-  count(facts, FACT_TOTALS_brief_ns, report->brief_ns);
+  facts_count(facts, FACT_TOTALS_brief_ns, report->brief_ns);
 }
 
 /* What a file of totals tells, and every trace. */
-static void add_totals(struct facts *facts) {
+static void facts_add_totals(struct facts *facts) {
   const struct report *report = facts->report;
   const struct source_limits *limits = source_limits(report->samples->source);
   if (!limits->no_total)
@@ -119,13 +119,13 @@ static void add_course(struct facts *facts) {
     estimate(facts, FACT_TOTALS_allocated_bytes_per_second, rate);
   if (report->samples->collected)
     estimate(facts, FACT_TOTALS_external_bytes, report_bytes(report, &report->generations.external));
-  count(facts, FACT_TOTALS_peak_at_ns, report->peak.median_ns);
+  facts_count(facts, FACT_TOTALS_peak_at_ns, report->peak.median_ns);
   add_sums(facts, FACT_TOTALS_held_bytes, FACT_TOTALS_held_blocks, &report->asked.live);
-  count(facts, FACT_TOTALS_held_at_ns, report->asked.time_ns);
+  facts_count(facts, FACT_TOTALS_held_at_ns, report->asked.time_ns);
   add_python(facts);
   add_sums(facts, FACT_TOTALS_alive_bytes, FACT_TOTALS_alive_blocks, &report->alive);
   bound_by_peak(facts, FACT_TOTALS_alive_bytes);
-  count(facts, FACT_TOTALS_alive_at_ns, report->alive_ns);
+  facts_count(facts, FACT_TOTALS_alive_at_ns, report->alive_ns);
   add_brief(facts);
 }
 
@@ -144,27 +144,27 @@ static void add_parts(struct facts *facts) {
 static void add_group(struct facts *facts) {
   struct memory_limit group = memory_limit_of(facts->report->samples);
   if (!facts->report->samples->group_count) return;
-  count(facts, FACT_RESIDENT_limit_bytes, group.limit);
-  count(facts, FACT_RESIDENT_high_bytes, group.high);
-  count(facts, FACT_RESIDENT_pressure_ns, group.pressure_us * 1000);
-  count(facts, FACT_RESIDENT_kills, group.kills);
+  facts_count(facts, FACT_RESIDENT_limit_bytes, group.limit);
+  facts_count(facts, FACT_RESIDENT_high_bytes, group.high);
+  facts_count(facts, FACT_RESIDENT_pressure_ns, group.pressure_us * 1000);
+  facts_count(facts, FACT_RESIDENT_kills, group.kills);
 }
 
 /* There are no parts where records are missing, nor at a moment that is not that of the most. */
-static void add_resident(struct facts *facts) {
+static void facts_add_resident(struct facts *facts) {
   const struct resident *resident = &facts->resident;
   bool partial = facts->report->recording->partial;
-  count(facts, FACT_TOTALS_peak_rss_bytes, resident->most_bytes);
-  count(facts, FACT_RESIDENT_at_ns, resident->time_ns);
-  count(facts, FACT_RESIDENT_rss_bytes, resident->rss_bytes);
-  count(facts, FACT_RESIDENT_most_bytes, resident->most_bytes);
-  count(facts, FACT_RESIDENT_counted, resident->counted);
-  count(facts, FACT_RESIDENT_explained, resident->explained && !partial);
+  facts_count(facts, FACT_TOTALS_peak_rss_bytes, resident->most_bytes);
+  facts_count(facts, FACT_RESIDENT_at_ns, resident->time_ns);
+  facts_count(facts, FACT_RESIDENT_rss_bytes, resident->rss_bytes);
+  facts_count(facts, FACT_RESIDENT_most_bytes, resident->most_bytes);
+  facts_count(facts, FACT_RESIDENT_counted, resident->counted);
+  facts_count(facts, FACT_RESIDENT_explained, resident->explained && !partial);
   add_group(facts);
-  known(facts, FACT_RESIDENT_asked_ns, (double)facts->parts.answered_ns, facts->parts.answered);
+  facts_known(facts, FACT_RESIDENT_asked_ns, (double)facts->parts.answered_ns, facts->parts.answered);
   exact(facts, FACT_RESIDENT_mapped_bytes, resident->mapped_bytes);
-  known(facts, FACT_RESIDENT_mapped_private_bytes, resident->mapped_private, resident->measured);
-  known(facts, FACT_RESIDENT_mapped_file_bytes, resident->mapped_files, resident->measured);
+  facts_known(facts, FACT_RESIDENT_mapped_private_bytes, resident->mapped_private, resident->measured);
+  facts_known(facts, FACT_RESIDENT_mapped_file_bytes, resident->mapped_files, resident->measured);
   bool missed = facts->report->at == AT_PEAK && resident->counted && !resident->explained;
   if (!partial && !missed && resident->rss_bytes) add_parts(facts);
 }
@@ -184,35 +184,36 @@ static void add_shares(struct facts *facts) {
 static void add_counts(struct facts *facts) {
   const struct heap_life *life = &facts->report->samples->life;
   struct trace_collection total = heap_life_total(life), largest = heap_life_largest(life);
-  count(facts, FACT_HEAP_first_ns, life->collections[0].time_ns);
-  count(facts, FACT_HEAP_last_ns, total.time_ns);
-  count(facts, FACT_HEAP_minor_words, total.minor_words);
-  count(facts, FACT_HEAP_promoted_words, total.promoted_words);
-  count(facts, FACT_HEAP_direct_words, total.direct_words);
-  count(facts, FACT_HEAP_minor_collections, total.minor_collections);
-  count(facts, FACT_HEAP_major_cycles, total.major_cycles);
-  count(facts, FACT_HEAP_live_words, total.live_words);
-  count(facts, FACT_HEAP_peak_heap_words, largest.heap_words);
-  count(facts, FACT_HEAP_peak_at_ns, largest.time_ns);
-  count(facts, FACT_HEAP_domains_begun, life->domains_begun);
-  count(facts, FACT_HEAP_domains_most, life->domains_most);
+  facts_count(facts, FACT_HEAP_first_ns, life->collections[0].time_ns);
+  facts_count(facts, FACT_HEAP_last_ns, total.time_ns);
+  facts_count(facts, FACT_HEAP_minor_words, total.minor_words);
+  facts_count(facts, FACT_HEAP_promoted_words, total.promoted_words);
+  facts_count(facts, FACT_HEAP_direct_words, total.direct_words);
+  facts_count(facts, FACT_HEAP_minor_collections, total.minor_collections);
+  facts_count(facts, FACT_HEAP_major_cycles, total.major_cycles);
+  facts_count(facts, FACT_HEAP_live_words, total.live_words);
+  facts_count(facts, FACT_HEAP_peak_heap_words, largest.heap_words);
+  facts_count(facts, FACT_HEAP_peak_at_ns, largest.time_ns);
+  facts_count(facts, FACT_HEAP_domains_begun, life->domains_begun);
+  facts_count(facts, FACT_HEAP_domains_most, life->domains_most);
 }
 
 static void add_pauses(struct facts *facts) {
   const struct heap_life *life = &facts->report->samples->life;
   double paused = heap_life_paused_ns(life);
-  count(facts, FACT_PAUSES_count, heap_life_pauses(life));
+  facts_count(facts, FACT_PAUSES_count, heap_life_pauses(life));
   exact(facts, FACT_PAUSES_total_ns, paused);
-  known(facts, FACT_PAUSES_share, paused / life->domain_ns, life->domain_ns >= paused && life->domain_ns > 0);
+  facts_known(facts, FACT_PAUSES_share, paused / life->domain_ns,
+              life->domain_ns >= paused && life->domain_ns > 0);
   for (int kind = 0; kind < TRACE_PAUSES; kind++) {
-    count(facts, (enum fact_name)(FACT_PAUSES_minor_count + 2 * kind), life->paused[kind].count);
-    count(facts, (enum fact_name)(FACT_PAUSES_minor_ns + 2 * kind), life->paused[kind].total_ns);
+    facts_count(facts, (enum fact_name)(FACT_PAUSES_minor_count + 2 * kind), life->paused[kind].count);
+    facts_count(facts, (enum fact_name)(FACT_PAUSES_minor_ns + 2 * kind), life->paused[kind].total_ns);
   }
   if (!life->longest.ns) return; /* no pause was so long that it has a record */
-  count(facts, FACT_PAUSES_median_ns, heap_life_pause_at(life, 0.5));
-  count(facts, FACT_PAUSES_below_99_ns, heap_life_pause_at(life, 0.99));
-  count(facts, FACT_PAUSES_longest_ns, life->longest.ns);
-  count(facts, FACT_PAUSES_longest_at_ns, life->longest.time_ns);
+  facts_count(facts, FACT_PAUSES_median_ns, heap_life_pause_at(life, 0.5));
+  facts_count(facts, FACT_PAUSES_below_99_ns, heap_life_pause_at(life, 0.99));
+  facts_count(facts, FACT_PAUSES_longest_ns, life->longest.ns);
+  facts_count(facts, FACT_PAUSES_longest_at_ns, life->longest.time_ns);
 }
 
 static wn_status add_what_if(struct facts *facts) {
@@ -220,7 +221,7 @@ static wn_status add_what_if(struct facts *facts) {
   wn_status error = report_what_if(facts->report, &what_if);
   if (error || !what_if.samples) return error;
   exact(facts, FACT_WHAT_IF_interval_words, what_if.minor_words);
-  count(facts, FACT_WHAT_IF_samples, what_if.samples);
+  facts_count(facts, FACT_WHAT_IF_samples, what_if.samples);
   for (int i = 0; i < WHAT_IF_SIZES; i++)
     range(facts, (enum fact_name)(FACT_WHAT_IF_kept_half + i), what_if.sizes[i].low, what_if.sizes[i].high,
           what_if.samples);
@@ -231,7 +232,7 @@ static void add_cost(struct facts *facts, const struct samples *samples) {
   uint64_t cost, processor;
   samples_cost(samples, &cost, &processor);
   if (!processor) return;
-  count(facts, FACT_TRACE_cost_ns, cost);
+  facts_count(facts, FACT_TRACE_cost_ns, cost);
   exact(facts, FACT_TRACE_cost_share, (double)cost / (double)processor);
 }
 
@@ -243,20 +244,21 @@ void facts_of_trace(const struct samples *samples, struct facts *facts) {
   for (size_t i = 0; i < samples->row_count; i++) calls += samples->rows[i].call;
   if (!source_limits(samples->source)->totals) {
     exact(facts, FACT_TRACE_rate, samples_typical_rate(samples));
-    count(facts, FACT_TRACE_rate_changes, samples->rate_change_count);
-    count(facts, FACT_TRACE_asleep_ns, asleep_ns(samples));
+    facts_count(facts, FACT_TRACE_rate_changes, samples->rate_change_count);
+    facts_count(facts, FACT_TRACE_asleep_ns, asleep_ns(samples));
     exact(facts, FACT_TRACE_asleep_share, samples->asleep_share);
     add_cost(facts, samples);
-    count(facts, FACT_TRACE_samples, samples->sampled_blocks);
-    count(facts, FACT_TRACE_growths, calls > samples->sampled_blocks ? calls - samples->sampled_blocks : 0);
+    facts_count(facts, FACT_TRACE_samples, samples->sampled_blocks);
+    facts_count(facts, FACT_TRACE_growths,
+                calls > samples->sampled_blocks ? calls - samples->sampled_blocks : 0);
   }
-  count(facts, FACT_TRACE_stacks_cut, samples->cut);
-  count(facts, FACT_TRACE_stacks_lost, damage->stacks_lost);
-  count(facts, FACT_TRACE_lost, damage->records_lost);
-  count(facts, FACT_TRACE_damaged_chunks, damage->chunks_damaged);
-  count(facts, FACT_TRACE_damaged_bytes, damage->bytes_skipped);
-  count(facts, FACT_TRACE_times_raised, damage->times_raised);
-  count(facts, FACT_TRACE_unmatched, samples->unmatched);
+  facts_count(facts, FACT_TRACE_stacks_cut, samples->cut);
+  facts_count(facts, FACT_TRACE_stacks_lost, damage->stacks_lost);
+  facts_count(facts, FACT_TRACE_lost, damage->records_lost);
+  facts_count(facts, FACT_TRACE_damaged_chunks, damage->chunks_damaged);
+  facts_count(facts, FACT_TRACE_damaged_bytes, damage->bytes_skipped);
+  facts_count(facts, FACT_TRACE_times_raised, damage->times_raised);
+  facts_count(facts, FACT_TRACE_unmatched, samples->unmatched);
 }
 
 wn_status facts_find(const struct report *report, struct facts *facts) {
@@ -265,12 +267,12 @@ wn_status facts_find(const struct report *report, struct facts *facts) {
   facts->report = report;
   facts_of_trace(samples, facts);
   exact(facts, FACT_TRACE_kept, report->recording->kept);
-  add_totals(facts);
+  facts_add_totals(facts);
   if (source_limits(samples->source)->totals) return WN_OK;
   facts->resident = report_resident(report);
   facts->parts = resident_parts(report, &facts->resident);
   add_course(facts);
-  add_resident(facts);
+  facts_add_resident(facts);
   if (samples->collected) add_shares(facts);
   if (!heap_life_is_recorded(&samples->life)) return WN_OK;
   add_counts(facts);

@@ -35,7 +35,7 @@ static uint32_t number_file(struct strings *files, const char *module) {
 
 /* Whether a file is the program that a run started: it has the name of the command, or that with a
  * version, as python3.13 for python3. */
-static bool is_program(const char *module, const struct trace_run *run) {
+static bool fate_is_program(const char *module, const struct trace_run *run) {
   const char *name = run->command.length ? path_name(run->command.bytes) : "";
   size_t length = strlen(name);
   return length && !strncmp(module, name, length) &&
@@ -48,7 +48,7 @@ static bool number_files(struct side *side, const struct table *table, struct st
     const char *module = strings_text(side->names->strings, side->tree->labels[i].module);
     side->file[i] = number_file(files, module);
     if (*module && !side->file[i]) return false;
-    if (is_program(module, source_run(table->report->samples->source))) side->program = side->file[i];
+    if (fate_is_program(module, source_run(table->report->samples->source))) side->program = side->file[i];
   }
   return side->file != NULL;
 }
@@ -115,7 +115,7 @@ static void set_moved(const struct side *side, const struct side *other, const s
   }
 }
 
-static bool find(struct side *had, struct side *has, size_t files, enum moved *gone, enum moved *new) {
+static bool find_fate(struct side *had, struct side *has, size_t files, enum moved *gone, enum moved *new) {
   struct left_over *before = calloc(files + 1, sizeof *before), *after = calloc(files + 1, sizeof *after);
   bool ready = before && after;
   uint32_t renamed = join_programs(had, has);
@@ -181,8 +181,8 @@ static void add_modules(struct writing *writing, const struct noted *noted) {
 
 /* Looks for rows that may have moved, by the reason, and for addresses that are in both runs though
  * nothing says that the builds are equal. */
-static void look(const struct comparison *comparison, struct noted moved[MOVED_REASONS],
-                 struct noted *unsure) {
+static void fate_look(const struct comparison *comparison, struct noted moved[MOVED_REASONS],
+                      struct noted *unsure) {
   for (size_t i = 0; i < comparison->count; i++) {
     const struct compared *row = &comparison->rows[i];
     const struct table *table = comparison_table(comparison, row);
@@ -251,7 +251,7 @@ bool fate_find(const struct table *before, const struct table *after, const stru
               has = {&after->tree, after->report->names, matching->before_of, NULL, 0};
   struct strings *files = strings_create();
   bool ready = files && number_files(&had, before, files) && number_files(&has, after, files) &&
-               find(&had, &has, files->count, gone, new);
+               find_fate(&had, &has, files->count, gone, new);
   free(had.file);
   free(has.file);
   strings_free(files);
@@ -280,7 +280,7 @@ void comparison_note(const struct comparison *comparison, char note[COMPARISON_N
   const char *what = comparison->after->tree.grouping == BY_LINE ? "line" : "name";
   *note = 0;
   if (is_of_one_recording(comparison)) return;
-  look(comparison, moved, &unsure);
+  fate_look(comparison, moved, &unsure);
   add_builds(&writing, &moved[MOVED_BUILD], what,
              has_builds(comparison->before) && has_builds(comparison->after));
   add_nameless(&writing, &moved[MOVED_NAMES], what);

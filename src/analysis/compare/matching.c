@@ -51,7 +51,7 @@ static int unmatched_by_code(const void *a, const void *b) {
 
 /* The numbers that the strings of `from` have in `to`; numbers that `to` does not have for the
  * others. NULL without memory. */
-static uint32_t *translate(const struct strings *from, const struct strings *to) {
+static uint32_t *matching_translate(const struct strings *from, const struct strings *to) {
   uint32_t *numbers = malloc(from->count * sizeof *numbers);
   for (uint32_t i = 0; numbers && i < from->count; i++) {
     if (from != to && !strings_find(to, strings_text(from, i), &numbers[i])) numbers[i] = to->count + i;
@@ -139,14 +139,14 @@ static void match_labels(struct side *before, struct side *after) {
 }
 
 /* The end of the candidates from `at` on that are unmatched and have the same code. */
-static size_t run_end(const struct side *side, size_t at) {
+static size_t matching_run_end(const struct side *side, size_t at) {
   size_t end = at + 1;
   while (end < side->count && !unmatched_by_code(&side->candidates[at], &side->candidates[end])) end++;
   return end;
 }
 
 /* Labels that have nothing but a module have no code to be matched by. */
-static bool has_code(const struct candidate *candidate) {
+static bool matching_has_code(const struct candidate *candidate) {
   return candidate->label.function || candidate->label.file;
 }
 
@@ -157,14 +157,14 @@ static void match_code(struct side *before, struct side *after) {
     struct candidate *one = &before->candidates[i], *other = &after->candidates[j];
     if (one->match != UNMATCHED || other->match != UNMATCHED) break;
     int order = compare_code(&one->label, &other->label);
-    size_t i_end = run_end(before, i), j_end = run_end(after, j);
-    if (!order && i_end == i + 1 && j_end == j + 1 && has_code(one)) match(one, other);
+    size_t i_end = matching_run_end(before, i), j_end = matching_run_end(after, j);
+    if (!order && i_end == i + 1 && j_end == j + 1 && matching_has_code(one)) match(one, other);
     if (order <= 0) i = i_end;
     if (order >= 0) j = j_end;
   }
 }
 
-static void tell(const struct side *side, uint32_t *matches) {
+static void matching_tell(const struct side *side, uint32_t *matches) {
   for (size_t i = 0; i < side->count; i++) matches[side->candidates[i].number] = side->candidates[i].match;
 }
 
@@ -172,7 +172,7 @@ static void tell(const struct side *side, uint32_t *matches) {
 
 wn_status matching_make(const struct table *before, const struct table *after, struct matching *matching) {
   const struct names *before_names = before->report->names, *after_names = after->report->names;
-  uint32_t *numbers = translate(before_names->strings, after_names->strings);
+  uint32_t *numbers = matching_translate(before_names->strings, after_names->strings);
   struct side had = {candidates_of(&before->tree, numbers), before->tree.label_count - 1},
               has = {candidates_of(&after->tree, NULL), after->tree.label_count - 1};
   *matching = (struct matching){calloc(before->tree.label_count, sizeof(uint32_t)),
@@ -183,8 +183,8 @@ wn_status matching_make(const struct table *before, const struct table *after, s
   if (ready) {
     match_labels(&had, &has);
     match_code(&had, &has);
-    tell(&had, matching->after_of);
-    tell(&has, matching->before_of);
+    matching_tell(&had, matching->after_of);
+    matching_tell(&has, matching->before_of);
   }
   if (ready && matching_is_of_two_tools(before->report, after->report))
     ready = similar_match(&before->tree, before_names, &after->tree, after_names, matching);

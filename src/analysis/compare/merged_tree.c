@@ -23,7 +23,7 @@ static size_t nodes_most(const struct joining *joining) {
   return joining->before->node_count + joining->after->node_count;
 }
 
-static bool allocate(struct joining *joining) {
+static bool merged_tree_allocate(struct joining *joining) {
   struct merged_tree *joined = joining->joined;
   size_t labels = labels_most(joining), nodes = nodes_most(joining);
   joined->tree.labels = calloc(labels, sizeof *joined->tree.labels);
@@ -99,7 +99,7 @@ wn_status merged_tree_make(const struct table *before, const struct table *after
   *joined = (struct merged_tree){.tree.grouping = after->tree.grouping};
   wn_status error = matching_make(before, after, &matching);
   if (error) return error;
-  bool ready = allocate(&joining);
+  bool ready = merged_tree_allocate(&joining);
   if (ready) {
     join_labels(&joining, &matching);
     join_nodes(&joining);

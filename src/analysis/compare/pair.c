@@ -2,7 +2,7 @@
 #include "analysis/compare/pair.h"
 
 /* What is before is scaled to the length of what is after, or to the bytes that it allocated. */
-static struct estimate scale_of(const struct pair *pair) {
+static struct estimate pair_scale_of(const struct pair *pair) {
   double before = (double)pair->before.samples->end_ns, after = (double)pair->after.samples->end_ns;
   struct estimate none = {0}, had = report_bytes(&pair->before, &pair->before.allocated),
                   has = report_bytes(&pair->after, &pair->after.allocated);
@@ -53,7 +53,7 @@ wn_status pair_of_runs(const struct recording *before_run, const struct question
   had.lives_by_ns = has.lives_by_ns = had_ns < has_ns ? had_ns : has_ns;
   *pair = (struct pair){.scaling = scaling};
   wn_status error = ask_both(before_run, &had, after_run, &has, pair);
-  if (!error) pair->scale = scale_of(pair);
+  if (!error) pair->scale = pair_scale_of(pair);
   return error;
 }
 

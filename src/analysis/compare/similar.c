@@ -20,7 +20,7 @@ struct side {
   size_t count;
 };
 
-static struct cxx_part last_part(const char *path) {
+static struct cxx_part similar_last_part(const char *path) {
   const char *text = path_name(path);
   return (struct cxx_part){text, strlen(text)};
 }
@@ -46,8 +46,8 @@ static bool are_similar(const struct loose *one, const struct loose *other) {
 }
 
 /* The labels without a match that have a function, but no address, or a file. */
-static bool collect(const struct call_tree *tree, const struct names *names, const uint32_t *matches,
-                    struct side *side) {
+static bool similar_collect(const struct call_tree *tree, const struct names *names, const uint32_t *matches,
+                            struct side *side) {
   side->labels = malloc(tree->label_count * sizeof *side->labels);
   for (uint32_t i = 1; side->labels && i < tree->label_count; i++) {
     const struct label *label = &tree->labels[i];
@@ -57,13 +57,13 @@ static bool collect(const struct call_tree *tree, const struct names *names, con
     struct loose *loose = &side->labels[side->count++];
     *loose = (struct loose){.number = i, .line = label->line};
     if (label->function) cxx_name_parse(strings_text(names->strings, label->function), &loose->name);
-    if (label->file) loose->file = last_part(strings_text(names->strings, label->file));
+    if (label->file) loose->file = similar_last_part(strings_text(names->strings, label->file));
   }
   if (side->labels) qsort(side->labels, side->count, sizeof *side->labels, by_key);
   return side->labels;
 }
 
-static size_t run_end(const struct side *side, size_t at) {
+static size_t similar_run_end(const struct side *side, size_t at) {
   size_t end = at + 1;
   while (end < side->count && !compare_keys(&side->labels[at], &side->labels[end])) end++;
   return end;
@@ -94,11 +94,11 @@ bool similar_match(const struct call_tree *before, const struct names *before_na
                    const struct call_tree *after, const struct names *after_names,
                    struct matching *matching) {
   struct side had = {NULL, 0}, has = {NULL, 0};
-  bool ready = collect(before, before_names, matching->after_of, &had) &&
-               collect(after, after_names, matching->before_of, &has);
+  bool ready = similar_collect(before, before_names, matching->after_of, &had) &&
+               similar_collect(after, after_names, matching->before_of, &has);
   for (size_t i = 0, j = 0; ready && i < had.count && j < has.count;) {
     int order = compare_keys(&had.labels[i], &has.labels[j]);
-    size_t i_end = run_end(&had, i), j_end = run_end(&has, j);
+    size_t i_end = similar_run_end(&had, i), j_end = similar_run_end(&has, j);
     if (!order) match_runs(had.labels + i, i_end - i, has.labels + j, j_end - j, matching);
     if (order <= 0) i = i_end;
     if (order >= 0) j = j_end;

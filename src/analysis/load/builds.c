@@ -16,7 +16,7 @@ static void write_id(char text[BUILD_MOST], const struct trace_module *module) {
 }
 
 /* Makes room for a string's build. */
-static bool reach(struct builds *builds, uint32_t name) {
+static bool builds_reach(struct builds *builds, uint32_t name) {
   if (name < builds->count) return true;
   size_t larger = (size_t)name + name / 2 + 64;
   uint32_t *moved = realloc(builds->build_of, larger * sizeof *moved);
@@ -56,7 +56,7 @@ bool builds_add(struct builds *builds, uint32_t build) {
 }
 
 bool builds_mark(struct builds *builds, struct strings *strings, uint32_t name, uint32_t build) {
-  if (!name || !build || !reach(builds, name)) return false;
+  if (!name || !build || !builds_reach(builds, name)) return false;
   uint32_t *of = &builds->build_of[name];
   if (*of && *of != build && !strstr(strings_text(strings, *of), strings_text(strings, build))) {
     char both[2 * BUILD_MOST + 8];

@@ -33,7 +33,7 @@ struct building {
   struct stack_view view;
 };
 
-static struct label label_of(const struct frame *frame, enum grouping grouping) {
+static struct label call_paths_label_of(const struct frame *frame, enum grouping grouping) {
   switch (grouping) {
   case BY_LINE:
   case BY_WHOLE_LINE: {
@@ -57,7 +57,7 @@ static struct label label_of(const struct frame *frame, enum grouping grouping) 
   return (struct label){.function = frame->function, .module = frame->module, .source = frame->file};
 }
 
-static bool is_call(const struct building *building, const struct frame *frame) {
+static bool call_paths_is_call(const struct building *building, const struct frame *frame) {
   return building->paths->grouping == BY_FUNCTION && frame->inlined &&
          builds_of(&building->names->builds, frame->function);
 }
@@ -110,14 +110,15 @@ static uint32_t child_of(struct building *building, uint32_t parent, uint32_t la
 
 /* The node for a code address that `parent` calls. *own is the node that owns the caller's
  * stack (0: none yet) and becomes the node that owns this one. UINT32_MAX without memory. */
-static uint32_t step(struct building *building, uint32_t parent, uint32_t trace_node, uint32_t *own) {
+static uint32_t call_paths_step(struct building *building, uint32_t parent, uint32_t trace_node,
+                                uint32_t *own) {
   struct frames frames = names_of(building->names, trace_node);
   bool begun = stack_view_begun(&building->view, source_stack(building->samples->source, trace_node).parent);
   for (size_t i = frames.count; i-- > 0 && parent != UINT32_MAX;) {
     size_t frame = (size_t)(frames.frame - building->names->frame) + i;
     if (!stack_view_shows(&building->view, frame, &begun) || (frames.frame[i].between && parent)) continue;
-    struct label label = label_of(&frames.frame[i], building->paths->grouping);
-    label.call = is_call(building, &frames.frame[i]);
+    struct label label = call_paths_label_of(&frames.frame[i], building->paths->grouping);
+    label.call = call_paths_is_call(building, &frames.frame[i]);
     uint32_t number = label_number(building, &label);
     parent = number == UINT32_MAX ? UINT32_MAX : child_of(building, parent, number);
     if (!frames.frame[i].wrapper || !*own) *own = parent;
@@ -125,7 +126,7 @@ static uint32_t step(struct building *building, uint32_t parent, uint32_t trace_
   return parent;
 }
 
-static bool prepare(struct building *building) {
+static bool call_paths_prepare(struct building *building) {
   struct call_paths *paths = building->paths;
   paths->process_count = building->samples->process_count;
   paths->names = building->names;
@@ -147,13 +148,13 @@ static bool prepare(struct building *building) {
 }
 
 /* Callers in a trace have smaller numbers than what they call. */
-static bool add_stacks(struct building *building) {
+static bool call_paths_add_stacks(struct building *building) {
   struct call_paths *paths = building->paths;
   for (uint32_t stack = 1; stack <= paths->stack_count; stack++) {
     uint32_t parent = source_stack(building->samples->source, stack).parent;
     if (parent >= stack) parent = 0;
     uint32_t own = paths->own_of[parent];
-    uint32_t node = step(building, paths->node_of[parent], stack, &own);
+    uint32_t node = call_paths_step(building, paths->node_of[parent], stack, &own);
     if (node == UINT32_MAX) return false;
     paths->node_of[stack] = node;
     paths->own_of[stack] = own;
@@ -208,7 +209,7 @@ static bool add_threads(struct building *building) {
   return true;
 }
 
-static bool add_types(struct building *building) {
+static bool call_paths_add_types(struct building *building) {
   for (uint32_t i = 1; i <= building->paths->stack_count; i++)
     if (!add_alone(building, i, &(struct label){.function = building->names->types[i]})) return false;
   return true;
@@ -221,15 +222,15 @@ static bool add_places(struct building *building) {
   case BY_RELEASE:
   case BY_RELEASE_OF_HOST: return add_origins(building);
   case BY_THREAD: return add_threads(building);
-  case BY_TYPE: return add_types(building);
-  default: return add_stacks(building);
+  case BY_TYPE: return call_paths_add_types(building);
+  default: return call_paths_add_stacks(building);
   }
 }
 
 /* Writes "function (file:line)", or "function (file:line:first-last)" where columns are known. If that is
  * too long for the buffer, the function is cut, not the place. */
-static void write_place(char *buffer, size_t size, const char *function, const char *file,
-                        const struct label *label) {
+static void call_paths_write_place(char *buffer, size_t size, const char *function, const char *file,
+                                   const struct label *label) {
   char columns[32] = "";
   struct namesake_parts parts = {file, (int)strlen(function), (int)strlen(file)};
   namesake_split(function, file, &parts);
@@ -267,7 +268,7 @@ wn_status call_paths_create(const struct samples *samples, const struct names *n
   *paths = (struct call_paths){.grouping = grouping};
   struct building building = {.paths = paths, .names = names, .samples = samples};
   if (view) building.view = *view;
-  bool done = prepare(&building) && add_places(&building);
+  bool done = call_paths_prepare(&building) && add_places(&building);
   free(building.by_step.slots);
   free(building.by_label.slots);
   if (done) return WN_OK;
@@ -292,7 +293,7 @@ void label_text(const struct label *labels, uint32_t number, enum grouping group
   if (!number)
     snprintf(buffer, size, "%s", label_of_nothing(grouping));
   else if ((grouping == BY_LINE || grouping == BY_WHOLE_LINE) && label->line)
-    write_place(buffer, size, function, path_name(file), label);
+    call_paths_write_place(buffer, size, function, path_name(file), label);
   else if (*function)
     snprintf(buffer, size, "%s", function);
   else if (*file)

@@ -66,7 +66,7 @@ static bool add_nodes(struct summing *summing, uint32_t path_node) {
 }
 
 /* The node that owns a row, or UINT32_MAX without memory. */
-static uint32_t owner_of(struct summing *summing, const struct row *row) {
+static uint32_t call_tree_owner_of(struct summing *summing, const struct row *row) {
   const struct call_paths *paths = summing->paths;
   uint32_t stack = call_paths_place(paths, row);
   if (stack > paths->stack_count) return 0;
@@ -80,11 +80,11 @@ static uint32_t owner_of(struct summing *summing, const struct row *row) {
 
 /* ---- sums ---- */
 
-static bool is_plain(const struct share *share) {
+static bool call_tree_is_plain(const struct share *share) {
   return share->weight.factor > 0 || (!share->grown && share->blocks > 0);
 }
 
-static void add_plain(struct plain_sum *sum, double y, double p) {
+static void call_tree_add_plain(struct plain_sum *sum, double y, double p) {
   sum->total += y / p;
   sum->seen += y;
   sum->variance += y * y * (1 - p) / (p * p);
@@ -96,15 +96,15 @@ static void add_weighted(struct plain_sum *sum, double y, const struct weight *w
   sum->variance += y * y * weight->variance;
 }
 
-static void add(struct plain_sums *sums, const struct row *row, const struct share *share) {
+static void call_tree_add(struct plain_sums *sums, const struct row *row, const struct share *share) {
   if (share->weight.factor > 0) {
     add_weighted(&sums->bytes, share->bytes, &share->weight);
     add_weighted(&sums->blocks, share->blocks, &share->weight);
     sums->samples += share->weight.sample;
     sums->weighted = true;
   } else {
-    add_plain(&sums->bytes, share->bytes, row->probability);
-    add_plain(&sums->blocks, share->blocks, row->probability);
+    call_tree_add_plain(&sums->bytes, share->bytes, row->probability);
+    call_tree_add_plain(&sums->blocks, share->blocks, row->probability);
     sums->samples++;
   }
 }
@@ -118,19 +118,19 @@ static struct sum whole_sum(const struct plain_sum *plain, const struct plain_su
                       .samples = sums->samples};
 }
 
-static bool add_rows(struct summing *summing, row_measure *measure, void *context) {
+static bool call_tree_add_rows(struct summing *summing, row_measure *measure, void *context) {
   struct call_tree *tree = summing->tree;
   for (size_t i = 0; i < summing->samples->row_count; i++) {
     const struct row *row = &summing->samples->rows[i];
     struct share share;
     tree->node_of_row[i] = NO_NODE;
     if (!measure(row, &share, context) || row->probability <= 0) continue;
-    uint32_t node = owner_of(summing, row);
+    uint32_t node = call_tree_owner_of(summing, row);
     if (node == UINT32_MAX) return false;
     tree->node_of_row[i] = node;
     if (share.apart) continue;
-    if (is_plain(&share))
-      add(&summing->sums[node], row, &share);
+    if (call_tree_is_plain(&share))
+      call_tree_add(&summing->sums[node], row, &share);
     else
       summing->has_others = true;
   }
@@ -143,7 +143,8 @@ static void add_others(struct summing *summing, row_measure *measure, void *cont
   for (size_t i = 0; i < summing->samples->row_count; i++) {
     const struct row *row = &summing->samples->rows[i];
     struct share share;
-    if (tree->node_of_row[i] == NO_NODE || !measure(row, &share, context) || share.apart || is_plain(&share))
+    if (tree->node_of_row[i] == NO_NODE || !measure(row, &share, context) || share.apart ||
+        call_tree_is_plain(&share))
       continue;
     struct sums *self = &tree->nodes[tree->node_of_row[i]].self;
     struct dependence bytes = {.variance = growth_variance(share.bytes, row->probability, 0), .typical = 1};
@@ -154,7 +155,7 @@ static void add_others(struct summing *summing, row_measure *measure, void *cont
   }
 }
 
-static void add_totals(struct call_tree *tree) {
+static void call_tree_add_totals(struct call_tree *tree) {
   for (size_t i = tree->node_count; i-- > 0;) {
     sums_merge(&tree->nodes[i].total, &tree->nodes[i].self);
     if (i) sums_merge(&tree->nodes[tree->nodes[i].parent].total, &tree->nodes[i].total);
@@ -162,7 +163,7 @@ static void add_totals(struct call_tree *tree) {
 }
 
 /* Makes the nodes and labels, once their numbers are known. */
-static bool make_nodes(struct summing *summing) {
+static bool call_tree_make_nodes(struct summing *summing) {
   const struct call_paths *paths = summing->paths;
   struct call_tree *tree = summing->tree;
   uint32_t *label_of = calloc(paths->label_count, sizeof *label_of);
@@ -189,7 +190,7 @@ static bool make_nodes(struct summing *summing) {
 
 /* By total, largest first. Groups without samples come last; a block of no bytes is a sample too.
  */
-static int by_total(const void *a, const void *b) {
+static int call_tree_by_total(const void *a, const void *b) {
   const struct group *left = a, *right = b;
   if (!left->total.bytes.samples != !right->total.bytes.samples) return left->total.bytes.samples ? -1 : 1;
   if (left->total.bytes.total != right->total.bytes.total)
@@ -215,7 +216,7 @@ static void add_path(struct call_tree *tree, struct group *groups, uint32_t *las
   }
 }
 
-static bool make_groups(struct call_tree *tree) {
+static bool call_tree_make_groups(struct call_tree *tree) {
   bool by_stack = tree->grouping == BY_STACK;
   size_t count = by_stack ? tree->node_count : tree->label_count;
   struct group *groups = calloc(count + 1, sizeof *groups);
@@ -237,14 +238,14 @@ static bool make_groups(struct call_tree *tree) {
   free(last);
   const struct sums *bare = &tree->nodes[0].self;
   if (bare->bytes.samples) groups[0] = (struct group){0, *bare, *bare, hash_mix(0), 0};
-  qsort(groups, count, sizeof *groups, by_total);
+  qsort(groups, count, sizeof *groups, call_tree_by_total);
   while (count && !groups[count - 1].total.bytes.samples) count--;
   tree->groups = groups;
   tree->group_count = count;
   return true;
 }
 
-static bool prepare(struct summing *summing) {
+static bool call_tree_prepare(struct summing *summing) {
   const struct call_paths *paths = summing->paths;
   struct call_tree *tree = summing->tree;
   tree->node_of_row = array_new(summing->samples->row_count, sizeof *tree->node_of_row);
@@ -259,9 +260,10 @@ wn_status call_tree_sum(const struct samples *samples, const struct call_paths *
                         void *context, struct call_tree *tree) {
   *tree = (struct call_tree){.grouping = paths->grouping};
   struct summing summing = {.tree = tree, .paths = paths, .samples = samples};
-  bool done = prepare(&summing) && add_rows(&summing, measure, context) && make_nodes(&summing);
+  bool done = call_tree_prepare(&summing) && call_tree_add_rows(&summing, measure, context) &&
+              call_tree_make_nodes(&summing);
   if (done && summing.has_others) add_others(&summing, measure, context);
-  if (done) add_totals(tree);
+  if (done) call_tree_add_totals(tree);
   free(summing.owner_of);
   free(summing.node_of);
   free(summing.path_of);
@@ -272,8 +274,9 @@ wn_status call_tree_sum(const struct samples *samples, const struct call_paths *
 }
 
 wn_status call_tree_group(struct call_tree *tree) {
-  return tree->groups || make_groups(tree) ? WN_OK
-                                           : error_set(WN_ENOMEM, "not enough memory for the call tree");
+  return tree->groups || call_tree_make_groups(tree)
+             ? WN_OK
+             : error_set(WN_ENOMEM, "not enough memory for the call tree");
 }
 
 wn_status call_tree_build(const struct samples *samples, const struct names *names, enum grouping grouping,

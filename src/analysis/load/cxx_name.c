@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include <string.h>
 
-static bool is_word(char c) {
+static bool cxx_name_is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
@@ -14,7 +14,7 @@ static bool closes(const char *name, size_t at) {
 }
 
 /* Goes to the next character. Adds a bracket that opens to `depth`, and takes one that closes off. */
-static size_t step(const char *name, size_t at, int *depth) {
+static size_t cxx_name_step(const char *name, size_t at, int *depth) {
   size_t whole = cxx_whole_bytes(name, at);
   if (whole) return at + whole;
   *depth += opens(name[at]);
@@ -27,7 +27,7 @@ static size_t step(const char *name, size_t at, int *depth) {
 /* What may follow parameters: " const", " &&" or " [clone .cold]". */
 static bool is_qualifier(const char *text) {
   while (*text == ' ' || *text == '&') text++;
-  for (const char *word = text; is_word(*word) || *word == ' ' || *word == '&'; word++)
+  for (const char *word = text; cxx_name_is_word(*word) || *word == ' ' || *word == '&'; word++)
     if (!word[1] || word[1] == '[') return true;
   return !*text || *text == '[';
 }
@@ -38,7 +38,7 @@ static size_t find_parameters(const char *name, size_t bytes, size_t *end) {
   int depth = 0;
   for (size_t at = 0, next; at < bytes; at = next) {
     int before = depth;
-    next = step(name, at, &depth);
+    next = cxx_name_step(name, at, &depth);
     if (!before && depth && name[at] == '(') open = at;
     if (before && !depth && name[at] == ')' && open && open < bytes) begin = open, *end = next;
   }
@@ -52,7 +52,7 @@ static bool is_in_operator(const char *name, size_t at) {
   static const char word[] = "operator";
   size_t bytes = sizeof word - 1;
   return at >= bytes && text_begins(name + at - bytes, word) &&
-         (at == bytes || !is_word(name[at - bytes - 1]));
+         (at == bytes || !cxx_name_is_word(name[at - bytes - 1]));
 }
 
 /* Finds where the scope begins, behind the type of the result, and where the base does. */
@@ -60,7 +60,7 @@ static void find_base(const char *name, size_t end, size_t *scope, size_t *base)
   int depth = 0;
   *scope = *base = 0;
   for (size_t at = 0, next; at < end; at = next) {
-    next = step(name, at, &depth);
+    next = cxx_name_step(name, at, &depth);
     if (depth || next != at + 1) continue;
     if (name[at] == ' ' && next < end && name[next] != '<') {
       if (is_in_operator(name, at)) return;
@@ -76,7 +76,7 @@ static size_t find_arguments(const char *name, size_t base, size_t end) {
   int depth = 0;
   if (end == base || name[end - 1] != '>') return end;
   for (size_t at = base, next; at < end; at = next) {
-    next = step(name, at, &depth);
+    next = cxx_name_step(name, at, &depth);
     if (depth && at > base && name[at] == '<') return at;
   }
   return end;
@@ -92,7 +92,7 @@ static size_t skip_details(const struct cxx_part *scope, size_t at) {
     size_t whole = cxx_whole_bytes(scope->text, at);
     if (!whole && (c == '<' || c == '(')) {
       int depth = 0;
-      do at = step(scope->text, at, &depth);
+      do at = cxx_name_step(scope->text, at, &depth);
       while (depth && at < scope->bytes);
     } else if (c == '#') {
       while (at < scope->bytes && scope->text[at] != '}') at++;
@@ -124,7 +124,7 @@ size_t cxx_whole_bytes(const char *name, size_t at) {
                                           "<=",  ">=",  "->",  "()",  "<",  ">"};
   static const char word[] = "operator", anonymous[] = "(anonymous namespace)";
   if (text_begins(name + at, anonymous)) return sizeof anonymous - 1;
-  if (!text_begins(name + at, word) || (at && is_word(name[at - 1]))) return 0;
+  if (!text_begins(name + at, word) || (at && cxx_name_is_word(name[at - 1]))) return 0;
   for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
     if (text_begins(name + at + sizeof word - 1, operators[i])) return sizeof word - 1 + strlen(operators[i]);
   return 0;

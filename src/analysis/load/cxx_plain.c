@@ -20,7 +20,7 @@ struct writer {
   size_t length, size;
 };
 
-static void put(struct writer *to, const char *text, size_t bytes) {
+static void cxx_plain_put(struct writer *to, const char *text, size_t bytes) {
   size_t room = to->size - 1 - to->length;
   if (bytes > room) bytes = room;
   memcpy(to->text + to->length, text, bytes);
@@ -49,14 +49,15 @@ static size_t find_list(const char *name, size_t open, size_t end, struct cxx_pa
   return 0;
 }
 
-static bool is_of_word(char character) {
+static bool cxx_plain_is_of_word(char character) {
   return character == '_' || character == ':' || isalnum((unsigned char)character);
 }
 
 /* Whether a text has a type in it, and not as part of a longer name. */
 static bool has_type(const char *text, const char *end, const struct cxx_part *type) {
   while (type->bytes && (text = memmem(text, (size_t)(end - text), type->text, type->bytes))) {
-    bool begins = !is_of_word(text[-1]), ends = text + type->bytes == end || !is_of_word(text[type->bytes]);
+    bool begins = !cxx_plain_is_of_word(text[-1]),
+         ends = text + type->bytes == end || !cxx_plain_is_of_word(text[type->bytes]);
     if (begins && ends) return true;
     text++;
   }
@@ -101,13 +102,13 @@ static size_t write_list(struct writer *to, const char *name, size_t open, size_
   const char *letter = text_begins(list[0].text, "wchar_t") ? "w" : "";
   bool usual = count == 1 && (*letter || (list[0].bytes == 4 && text_begins(list[0].text, "char")));
   if (usual && put_usual_word(to, letter)) return close + 1;
-  put(to, "<", 1);
+  cxx_plain_put(to, "<", 1);
   for (size_t i = 0; i < count; i++) {
     size_t begin = (size_t)(list[i].text - name);
-    if (i) put(to, ", ", 2);
+    if (i) cxx_plain_put(to, ", ", 2);
     write_plain(to, name, begin, begin + list[i].bytes, depth + 1);
   }
-  put(to, ">", 1);
+  cxx_plain_put(to, ">", 1);
   return close + 1;
 }
 
@@ -123,7 +124,7 @@ static void write_plain(struct writer *to, const char *name, size_t at, size_t e
     else if (!bytes)
       bytes = 1;
     if (bytes > end - at) bytes = end - at;
-    put(to, name + at, bytes);
+    cxx_plain_put(to, name + at, bytes);
     next = at + bytes + left_out;
   }
 }
@@ -149,10 +150,10 @@ bool cxx_name_plain(const char *name, char *buffer, size_t size) {
   struct writer to = {buffer, 0, size};
   size_t begin = 0, lambda = find_lambda(name, &begin), length = strlen(name);
   if (length > NAME_MOST)
-    put(&to, name, length);
+    cxx_plain_put(&to, name, length);
   else
     write_plain(&to, name, begin, lambda ? lambda : length, 0);
-  if (lambda) put(&to, call, sizeof call - 1);
+  if (lambda) cxx_plain_put(&to, call, sizeof call - 1);
   buffer[to.length] = 0;
   return strcmp(buffer, name) != 0;
 }

@@ -187,7 +187,7 @@ static double mean_weight(const struct sum *all, double smallest) {
 }
 
 /* The rest of a whole without a part of it. */
-static struct sum rest_of(const struct sum *whole, const struct sum *part) {
+static struct sum estimate_rest_of(const struct sum *whole, const struct sum *part) {
   if (whole->samples <= part->samples) return (struct sum){0};
   struct sum rest = {.total = whole->total - part->total,
                      .variance = fmax(whole->variance - part->variance, 0),
@@ -298,7 +298,7 @@ struct estimate count_of_large(const struct sum *count, const struct sum *all, d
 }
 
 struct estimate share_of(const struct sum *part, const struct sum *whole, double unit) {
-  struct sum others = rest_of(whole, part);
+  struct sum others = estimate_rest_of(whole, part);
   struct estimate y = estimate_of(part, unit), z = estimate_of(&others, unit);
   struct estimate result = {.high = 1, .samples = part->samples};
   if (y.estimate + z.estimate <= 0) return result;

@@ -48,7 +48,7 @@ static double calls_before(double bytes, double growth) {
 }
 
 /* Gives all rows their places and their growths. */
-static bool add_rows(struct grown_rows *table, struct row *rows, size_t count, double growth) {
+static bool grown_add_rows(struct grown_rows *table, struct row *rows, size_t count, double growth) {
   for (size_t i = 0; i < count; i++) {
     if (!rows[i].grown && !grown_add(table, &rows[i])) return false;
     table->items[rows[i].grown] =
@@ -130,7 +130,7 @@ bool grown_finish_block(struct grown_rows *table, struct row *rows, size_t count
     rows[i].promoted_ns = last->promoted_ns;
   }
   if (count == 1 && growth <= 0) return rows->grown = 0, true;
-  if (!add_rows(table, rows, count, growth)) return false;
+  if (!grown_add_rows(table, rows, count, growth)) return false;
   depend(table, rows, count, growth);
   return true;
 }

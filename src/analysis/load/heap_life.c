@@ -34,7 +34,7 @@ static bool is_possible(const struct trace_pause *pause) {
 
 /* ends[i] is the index of the smallest value that ends a subsequence of length i + 1. Returns the
  * first i whose value is larger than `value`, or `count`. */
-static size_t place_of(const uint64_t *values, const size_t *ends, size_t count, uint64_t value) {
+static size_t heap_life_place_of(const uint64_t *values, const size_t *ends, size_t count, uint64_t value) {
   size_t low = 0, high = count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -52,7 +52,7 @@ static size_t keep_rising(const uint64_t *values, size_t count, size_t *kept) {
   size_t *before = malloc((count + 1) * sizeof *before), longest = 0;
   if (!before) return 0;
   for (size_t i = 0; i < count; i++) {
-    size_t at = place_of(values, kept, longest, values[i]);
+    size_t at = heap_life_place_of(values, kept, longest, values[i]);
     before[i] = at ? kept[at - 1] : SIZE_MAX;
     kept[at] = i;
     if (at == longest) longest++;
@@ -66,7 +66,7 @@ static size_t keep_rising(const uint64_t *values, size_t count, size_t *kept) {
 /* ---- settling ---- */
 
 /* At one time, by their counters: for example a cycle and the collection in which it ended. */
-static int by_time(const void *a, const void *b) {
+static int heap_life_by_time(const void *a, const void *b) {
   const struct trace_collection *left = a, *right = b;
   int order = order_numbers(left->time_ns, right->time_ns);
   if (!order) order = order_numbers(heap_life_allocated(left), heap_life_allocated(right));
@@ -92,7 +92,7 @@ static bool complete_collections(struct heap_life *life) {
   size_t *kept = malloc((count + 1) * sizeof *kept);
   bool done = values && kept;
   if (done && count) {
-    qsort(life->collections, count, sizeof *life->collections, by_time);
+    qsort(life->collections, count, sizeof *life->collections, heap_life_by_time);
     for (size_t i = 0; i < count; i++) values[i] = heap_life_allocated(&life->collections[i]);
     life->collection_count = keep_rising(values, count, kept);
     for (size_t i = 0; i < life->collection_count; i++) life->collections[i] = life->collections[kept[i]];

@@ -33,11 +33,11 @@ static uint32_t parent_of(const struct marking *marking, uint32_t node) {
 }
 
 /* The innermost frame; NULL: there is none. */
-static struct frame *frame_of(const struct marking *marking, uint32_t node) {
+static struct frame *interpreter_frame_of(const struct marking *marking, uint32_t node) {
   return node && marking->names->count[node] ? &marking->names->frame[marking->names->first[node]] : NULL;
 }
 
-static const char *text(const struct marking *marking, uint32_t string) {
+static const char *interpreter_text(const struct marking *marking, uint32_t string) {
   return strings_text(marking->names->strings, string);
 }
 
@@ -45,35 +45,36 @@ static const char *text(const struct marking *marking, uint32_t string) {
  * so is the library of Node and of Java. */
 static bool is_made_of_program(const struct marking *marking, const struct frame *frame) {
   static const char *const libraries[] = {"java.", "javax.", "jdk.", "sun."};
-  const char *function = text(marking, frame->function);
-  if (frame->file) return !text_begins(text(marking, frame->file), "node:");
+  const char *function = interpreter_text(marking, frame->function);
+  if (frame->file) return !text_begins(interpreter_text(marking, frame->file), "node:");
   for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
     if (text_begins(function, libraries[i])) return false;
   size_t name = strcspn(function, " ("); /* "A.handle(int)", but not "StubRoutines (1)" */
   return function[name] == '(' && memchr(function, '.', name);
 }
 
-static bool is_of_language(const struct marking *marking, const struct frame *frame) {
+static bool interpreter_is_of_language(const struct marking *marking, const struct frame *frame) {
   if (!frame || frame->module != marking->language) return false;
   return marking->interpreter != INTERPRETER_JIT || is_made_of_program(marking, frame);
 }
 
-static bool imports(const struct marking *marking, const struct frame *frame) {
-  return text_begins(text(marking, frame->file), importing);
+static bool interpreter_imports(const struct marking *marking, const struct frame *frame) {
+  return text_begins(interpreter_text(marking, frame->file), importing);
 }
 
 static void see_stacks(struct marking *marking) {
   for (uint32_t node = 1; node <= marking->nodes; node++) {
     uint32_t parent = parent_of(marking, node);
-    const struct frame *caller = frame_of(marking, parent);
+    const struct frame *caller = interpreter_frame_of(marking, parent);
     uint8_t within = marking->within[parent];
-    if (is_of_language(marking, caller) && within < PROGRAM)
-      within = imports(marking, caller) ? IMPORT : PROGRAM;
+    if (interpreter_is_of_language(marking, caller) && within < PROGRAM)
+      within = interpreter_imports(marking, caller) ? IMPORT : PROGRAM;
     marking->within[node] = within;
-    if (caller && is_of_language(marking, frame_of(marking, node))) marking->runs[caller->module] = true;
+    if (caller && interpreter_is_of_language(marking, interpreter_frame_of(marking, node)))
+      marking->runs[caller->module] = true;
   }
   for (uint32_t node = marking->nodes; node; node--)
-    if (marking->calls[node] || is_of_language(marking, frame_of(marking, node)))
+    if (marking->calls[node] || interpreter_is_of_language(marking, interpreter_frame_of(marking, node)))
       marking->calls[parent_of(marking, node)] = true;
 }
 
@@ -94,7 +95,7 @@ static bool is_named_perl(const char *module) {
 static bool is_of_runtime(const struct marking *marking, const struct frame *frame) {
   static const char *const runtimes[] = {"libnode.", "libv8", "libjvm.", "libcoreclr.", "libjulia"};
   static const char *const programs[] = {"node", "nodejs", "deno", "bun"};
-  const char *module = text(marking, frame->module);
+  const char *module = interpreter_text(marking, frame->module);
   if (!*module || frame->module == marking->language) return true;
   for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
     if (!strcmp(module, programs[i])) return true;
@@ -106,26 +107,30 @@ static bool is_of_runtime(const struct marking *marking, const struct frame *fra
 static bool is_of_interpreter(const struct marking *marking, const struct frame *frame) {
   if (marking->interpreter == INTERPRETER_JIT) return is_of_runtime(marking, frame);
   if (!frame->module) return false;
-  if (marking->interpreter == INTERPRETER_PERL) return is_named_perl(text(marking, frame->module));
-  if (is_named_python(text(marking, frame->module))) return true;
-  const char *function = text(marking, frame->function);
+  if (marking->interpreter == INTERPRETER_PERL)
+    return is_named_perl(interpreter_text(marking, frame->module));
+  if (is_named_python(interpreter_text(marking, frame->module))) return true;
+  const char *function = interpreter_text(marking, frame->function);
   return marking->runs[frame->module] && (text_begins(function, "Py") || text_begins(function, "_Py"));
 }
 
 /* Whether the frame is the program's main, or the function that a stripped file has in its place. */
-static bool is_main(const struct marking *marking, uint32_t node, const struct frame *frame) {
+static bool interpreter_is_main(const struct marking *marking, uint32_t node, const struct frame *frame) {
   static const char starts[] = "__libc_start_"; /* and this may call another of its kind */
-  const struct frame *caller = frame_of(marking, parent_of(marking, node));
-  const char *function = text(marking, frame->function);
-  if (frame + 1 < frame_of(marking, node) + marking->names->count[node]) return false; /* inlined there */
+  const struct frame *caller = interpreter_frame_of(marking, parent_of(marking, node));
+  const char *function = interpreter_text(marking, frame->function);
+  if (frame + 1 < interpreter_frame_of(marking, node) + marking->names->count[node])
+    return false; /* inlined there */
   return !strcmp(function, "main") ||
-         (caller && text_begins(text(marking, caller->function), starts) && !text_begins(function, starts));
+         (caller && text_begins(interpreter_text(marking, caller->function), starts) &&
+          !text_begins(function, starts));
 }
 
 static bool is_hidden(const struct marking *marking, uint32_t node, const struct frame *frame) {
   uint8_t within = marking->within[node];
-  if (is_of_language(marking, frame)) return within == PROGRAM && imports(marking, frame);
-  bool outermost = marking->interpreter != INTERPRETER_PERL && is_main(marking, node, frame);
+  if (interpreter_is_of_language(marking, frame))
+    return within == PROGRAM && interpreter_imports(marking, frame);
+  bool outermost = marking->interpreter != INTERPRETER_PERL && interpreter_is_main(marking, node, frame);
   if (within && marking->python_itself) return true;
   return (within || (marking->calls[node] && !outermost)) && is_of_interpreter(marking, frame);
 }
@@ -135,22 +140,22 @@ static bool is_hidden(const struct marking *marking, uint32_t node, const struct
 static bool is_python_itself(const struct marking *marking) {
   bool found = false;
   for (uint32_t node = 1; node <= marking->nodes; node++) {
-    const struct frame *frame = frame_of(marking, node);
+    const struct frame *frame = interpreter_frame_of(marking, node);
     if (frame) frame += marking->names->count[node] - 1; /* what is inlined there is no main */
     if (!frame || !marking->calls[node] || frame->module == marking->language ||
-        !is_main(marking, node, frame))
+        !interpreter_is_main(marking, node, frame))
       continue;
-    if (!is_named_python(text(marking, frame->module))) return false;
+    if (!is_named_python(interpreter_text(marking, frame->module))) return false;
     found = true;
   }
   return found;
 }
 
-static bool mark(struct marking *marking) {
+static bool mark_interpreter(struct marking *marking) {
   bool found = false;
   for (uint32_t node = 1; node <= marking->nodes; node++)
     for (uint32_t i = 0; i < marking->names->count[node]; i++) {
-      struct frame *frame = frame_of(marking, node) + i;
+      struct frame *frame = interpreter_frame_of(marking, node) + i;
       if (is_hidden(marking, node, frame)) found = frame->wrapper = frame->between = true;
     }
   return found;
@@ -229,7 +234,7 @@ static wn_status mark_language(const struct samples *samples, struct names *name
   if (done) {
     see_stacks(&marking);
     marking.python_itself = interpreter == INTERPRETER_PYTHON && is_python_itself(&marking);
-    *found = mark(&marking);
+    *found = mark_interpreter(&marking);
   }
   free(marking.runs);
   free(marking.within);

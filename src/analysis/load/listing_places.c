@@ -35,8 +35,8 @@ static double *weigh_nodes(const struct samples *samples, uint32_t nodes) {
   return weights;
 }
 
-static size_t gather(const struct recording *recording, const double *weights, uint32_t nodes,
-                     struct place *places) {
+static size_t listing_places_gather(const struct recording *recording, const double *weights, uint32_t nodes,
+                                    struct place *places) {
   size_t count = 0;
   for (uint32_t node = 1; node <= nodes; node++) {
     struct frames frames = names_of(&recording->names, node);
@@ -63,7 +63,7 @@ static int by_weight(const void *left, const void *right) {
 }
 
 /* Joins equal places, which stand together. Returns how many are left. */
-static size_t join(struct place *places, size_t count) {
+static size_t listing_places_join(struct place *places, size_t count) {
   size_t kept = 0;
   for (size_t i = 0; i < count; i++) {
     struct place *last = kept ? &places[kept - 1] : NULL;
@@ -84,10 +84,10 @@ struct place *listing_places(const struct recording *recording, size_t *count) {
   struct place *places = malloc((frames + 1) * sizeof *places);
   double *weights = places ? weigh_nodes(recording->samples, nodes) : NULL;
   if (!weights) return free(places), NULL;
-  *count = gather(recording, weights, nodes, places);
+  *count = listing_places_gather(recording, weights, nodes, places);
   free(weights);
   qsort(places, *count, sizeof *places, by_place);
-  *count = join(places, *count);
+  *count = listing_places_join(places, *count);
   qsort(places, *count, sizeof *places, by_weight);
   return places;
 }

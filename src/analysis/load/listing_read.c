@@ -86,7 +86,7 @@ static int keep_below(const struct reading *reading, int fd, bool *outside) {
 }
 
 /* Opens the file of a name: FILES. -1: there is none; *outside tells whether one is in no folder. */
-static int open_file(const struct reading *reading, const char *path, bool *outside) {
+static int listing_read_open_file(const struct reading *reading, const char *path, bool *outside) {
   *outside = false;
   int fd = keep_below(reading, open_at(path), outside);
   bool climbs = strstr(path, "..");
@@ -96,7 +96,7 @@ static int open_file(const struct reading *reading, const char *path, bool *outs
 }
 
 /* Reads a file of this size; NULL: it cannot be read, or is no text. */
-static char *read_text(int fd, size_t size) {
+static char *listing_read_read_text(int fd, size_t size) {
   char *text = malloc(size + 1);
   size_t length = 0;
   ssize_t count = 0;
@@ -129,7 +129,7 @@ static bool is_newer(const struct recording *recording, const struct trace_modul
 /* ---- lines ---- */
 
 /* Finds the lines of a text. */
-static bool split(struct opened *file) {
+static bool listing_read_split(struct opened *file) {
   uint32_t count = 0;
   for (const char *at = file->text; *at; at = at + strcspn(at, "\n"), at += *at == '\n') count++;
   file->starts = malloc((count + 1) * sizeof *file->starts);
@@ -141,7 +141,7 @@ static bool split(struct opened *file) {
 }
 
 /* The length of a line as it is listed: without its end, and cut between two characters. */
-static size_t line_length(const struct opened *file, uint32_t line) {
+static size_t listing_read_line_length(const struct opened *file, uint32_t line) {
   const char *text = file->text + file->starts[line - 1];
   size_t length = strcspn(text, "\r\n");
   if (length <= LINE_MOST) return length;
@@ -150,45 +150,46 @@ static size_t line_length(const struct opened *file, uint32_t line) {
   return length;
 }
 
-static const struct trace_module *module_of(const struct reading *reading, const struct place *place) {
+static const struct trace_module *listing_read_module_of(const struct reading *reading,
+                                                         const struct place *place) {
   return place->module ? source_module(reading->recording->samples->source, place->module) : NULL;
 }
 
 /* Reads the file of a place. */
-static void read_file(struct reading *reading, struct opened *file, const struct place *place) {
+static void listing_read_read_file(struct reading *reading, struct opened *file, const struct place *place) {
   const char *path = strings_text(reading->recording->names.strings, place->file);
-  const struct trace_module *module = module_of(reading, place);
+  const struct trace_module *module = listing_read_module_of(reading, place);
   struct stat status;
   file->state = LISTED_UNFIT;
   if ((!module || trace_is_language(module)) && !may_be_named(path)) return;
   bool outside;
-  int fd = open_file(reading, path, &outside);
+  int fd = listing_read_open_file(reading, path, &outside);
   if (fd < 0) {
     file->state = outside ? LISTED_UNFIT : LISTED_ABSENT;
     return;
   }
   bool fits = !fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_size <= FILE_MOST &&
               reading->bytes_read + (size_t)status.st_size <= READ_MOST;
-  if (fits) file->text = read_text(fd, (size_t)status.st_size);
+  if (fits) file->text = listing_read_read_text(fd, (size_t)status.st_size);
   close(fd);
   if (!file->text) return;
   reading->bytes_read += (size_t)status.st_size;
   file->state = is_newer(reading->recording, module, &status) ? LISTED_CHANGED : LISTED;
-  if (!split(file)) reading->exhausted = true;
+  if (!listing_read_split(file)) reading->exhausted = true;
 }
 
-static struct opened *file_of(struct reading *reading, const struct place *place) {
+static struct opened *listing_read_file_of(struct reading *reading, const struct place *place) {
   uint32_t *index = &reading->index[place->file];
   if (!*index) {
     *index = (uint32_t)++reading->file_count;
     reading->files[*index - 1].file = place->file;
-    read_file(reading, &reading->files[*index - 1], place);
+    listing_read_read_file(reading, &reading->files[*index - 1], place);
   }
   return &reading->files[*index - 1];
 }
 
-static void take(struct reading *reading, const struct place *place) {
-  struct opened *file = file_of(reading, place);
+static void listing_read_take(struct reading *reading, const struct place *place) {
+  struct opened *file = listing_read_file_of(reading, place);
   if (!file->text || reading->exhausted) return;
   if (place->line > file->lines) {
     file->state = LISTED_CHANGED;
@@ -199,7 +200,7 @@ static void take(struct reading *reading, const struct place *place) {
   for (uint32_t line = first; line <= last; line++) {
     if (file->selected[line - 1]) continue;
     file->selected[line - 1] = true;
-    reading->bytes_selected += line_length(file, line) + 1;
+    reading->bytes_selected += listing_read_line_length(file, line) + 1;
   }
 }
 
@@ -211,19 +212,19 @@ static uint32_t last_of_run(const struct opened *file, uint32_t first) {
   return first;
 }
 
-static char *text_of(const struct opened *file, uint32_t first, uint32_t last) {
+static char *listing_read_text_of(const struct opened *file, uint32_t first, uint32_t last) {
   size_t length = 1;
-  for (uint32_t line = first; line <= last; line++) length += line_length(file, line) + 1;
+  for (uint32_t line = first; line <= last; line++) length += listing_read_line_length(file, line) + 1;
   char *text = malloc(length), *end = text;
   for (uint32_t line = first; text && line <= last; line++) {
-    end = mempcpy(end, file->text + file->starts[line - 1], line_length(file, line));
+    end = mempcpy(end, file->text + file->starts[line - 1], listing_read_line_length(file, line));
     *end++ = '\n';
   }
   if (text) *end = 0;
   return text;
 }
 
-static bool append(struct listing *listing, struct excerpt excerpt) {
+static bool listing_read_append(struct listing *listing, struct excerpt excerpt) {
   struct excerpt *moved =
       realloc(listing->excerpts, (listing->excerpt_count + 1) * sizeof *listing->excerpts);
   if (moved) listing->excerpts = moved;
@@ -237,7 +238,8 @@ static bool make_excerpts(const struct opened *file, uint32_t index, struct list
     last = line;
     if (!file->selected[line - 1]) continue;
     last = last_of_run(file, line);
-    if (!append(listing, (struct excerpt){index, line, last - line + 1, text_of(file, line, last)}))
+    if (!listing_read_append(
+            listing, (struct excerpt){index, line, last - line + 1, listing_read_text_of(file, line, last)}))
       return false;
   }
   return true;
@@ -261,7 +263,7 @@ static void find_roots(struct reading *reading) {
     reading->roots[i] = realpath(reading->folders[i], NULL);
 }
 
-static void forget(struct reading *reading) {
+static void listing_read_forget(struct reading *reading) {
   for (int i = 0; i < FOLDERS_MOST; i++) free(reading->roots[i]);
   for (size_t i = 0; i < reading->file_count; i++) {
     free(reading->files[i].text);
@@ -284,10 +286,11 @@ bool listing_read(struct recording *recording, const char *const *search) {
   reading.files = calloc(count + 1, sizeof *reading.files);
   bool done = places && reading.index && reading.files;
   find_roots(&reading);
-  for (size_t i = 0; done && i < count && reading.bytes_selected < TEXT_MOST; i++) take(&reading, &places[i]);
+  for (size_t i = 0; done && i < count && reading.bytes_selected < TEXT_MOST; i++)
+    listing_read_take(&reading, &places[i]);
   done = done && make_listing(&reading, &recording->listing);
   free(places);
-  forget(&reading);
+  listing_read_forget(&reading);
   return done;
 }
 /* SPDX-License-Identifier: MIT */

@@ -33,14 +33,14 @@ static int by_mapping_and_time(const void *a, const void *b) {
 }
 
 /* At one time, the end of a mapping comes last. */
-static int by_change(const void *a, const void *b) {
+static int mapped_by_change(const void *a, const void *b) {
   const struct trace_map_size *left = a, *right = b;
   int order = order_numbers(left->mapping, right->mapping);
   if (!order) order = order_numbers(left->time_ns, right->time_ns);
   return order ? order : (left->bytes == 0) - (right->bytes == 0);
 }
 
-static struct row row_of(const struct trace_map *map) {
+static struct row mapped_row_of(const struct trace_map *map) {
   return (struct row){.block = map->mapping,
                       .begin_ns = map->time_ns,
                       .end_ns = STILL_ALIVE,
@@ -57,7 +57,7 @@ static struct row row_of(const struct trace_map *map) {
                       .last = true};
 }
 
-static bool add_row(struct mapped *mapped, struct row row) {
+static bool mapped_add_row(struct mapped *mapped, struct row row) {
   if (!array_reserve(&mapped->rows, &mapped->capacity, mapped->count + 1, sizeof row)) return false;
   mapped->rows[mapped->count++] = row;
   return true;
@@ -65,7 +65,7 @@ static bool add_row(struct mapped *mapped, struct row row) {
 
 /* Ends the row at `at` and appends the row with the new size, unless the mapping ends. Returns the
  * index of the last row of the mapping, or SIZE_MAX without memory. */
-static size_t resize(struct mapped *mapped, size_t at, const struct trace_map_size *size) {
+static size_t mapped_resize(struct mapped *mapped, size_t at, const struct trace_map_size *size) {
   struct row next = mapped->rows[at];
   uint64_t time = size->time_ns > next.begin_ns ? size->time_ns : next.begin_ns;
   mapped->rows[at].end_ns = time;
@@ -77,7 +77,7 @@ static size_t resize(struct mapped *mapped, size_t at, const struct trace_map_si
   next.begin_ns = time;
   next.size = size->bytes;
   next.call = next.first = false;
-  return add_row(mapped, next) ? mapped->count - 1 : SIZE_MAX;
+  return mapped_add_row(mapped, next) ? mapped->count - 1 : SIZE_MAX;
 }
 
 /* Applies the size changes to the rows. Changes of a mapping whose record was lost are skipped. */
@@ -89,7 +89,7 @@ static bool apply_sizes(struct mapped *mapped) {
     while (size < mapped->size_count && mapped->sizes[size].mapping < mapping) size++;
     for (; size < mapped->size_count && mapped->sizes[size].mapping == mapping; size++)
       if (mapped->rows[at].end_ns == STILL_ALIVE &&
-          (at = resize(mapped, at, &mapped->sizes[size])) == SIZE_MAX)
+          (at = mapped_resize(mapped, at, &mapped->sizes[size])) == SIZE_MAX)
         return false;
   }
   return true;
@@ -119,13 +119,13 @@ static const struct touch *last_touch(const struct samples *samples, const struc
 
 /* Adds a mapping to the sums. If the mapping has shrunk since the touch, private and file pages are
  * assumed to have shrunk in proportion. */
-static void add_resident(struct resident *sum, const struct touch *touch, double resident) {
+static void mapped_add_resident(struct resident *sum, const struct touch *touch, double resident) {
   double files = resident * (double)touch->files / (double)touch->bytes;
   sum->mapped_files += files;
   sum->mapped_private += resident - files;
 }
 
-static uint64_t apart(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
+static uint64_t mapped_apart(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
 /* Of the measurements that miss at most 1 / `part` of the largest resident size, the one nearest to
  * `near_ns`; NULL if nothing was measured. `complete`: only measurements that include mappings
@@ -141,7 +141,7 @@ static const struct memory_point *largest(const struct samples *samples, uint64_
     const struct memory_point *point = &samples->memory[i];
     if ((complete && !point->complete) || point->rss_bytes < most->rss_bytes - most->rss_bytes / part)
       continue;
-    if (!next || apart(point->time_ns, near_ns) < apart(next->time_ns, near_ns)) next = point;
+    if (!next || mapped_apart(point->time_ns, near_ns) < mapped_apart(next->time_ns, near_ns)) next = point;
   }
   return next;
 }
@@ -150,7 +150,7 @@ static const struct memory_point *largest(const struct samples *samples, uint64_
  * measurement. The latter is used only if no signal ended the program: the recorder also takes a
  * last measurement before an exec, the exec may fail, and a signal may end the program long after
  * that. */
-static void find_most(const struct samples *samples, struct resident *most) {
+static void mapped_find_most(const struct samples *samples, struct resident *most) {
   bool last = samples->ended && samples->end.kind != TRACE_END_SIGNAL;
   uint64_t counted = samples->ended ? samples->end.peak_bytes : 0;
   for (size_t i = 0; i < samples->memory_count; i++) {
@@ -182,7 +182,7 @@ static void take_apart(const struct samples *samples, const struct memory_point 
       parts->arena_bytes += resident;
       continue;
     }
-    if (touch) add_resident(parts, touch, resident);
+    if (touch) mapped_add_resident(parts, touch, resident);
     parts->mapped_bytes += (double)row->size;
   }
   double files = (double)parts->rss_bytes - private;
@@ -196,7 +196,7 @@ static void take_apart(const struct samples *samples, const struct memory_point 
 
 static struct resident account(const struct samples *samples, uint64_t part, uint64_t near_ns) {
   struct resident most = {.measured = true};
-  find_most(samples, &most);
+  mapped_find_most(samples, &most);
   const struct memory_point *point = largest(samples, part, near_ns, samples->mapped.count > 0);
   if (!point) {
     most.measured = false;
@@ -212,7 +212,7 @@ static struct resident account(const struct samples *samples, uint64_t part, uin
 
 bool mapped_keep(struct mapped *mapped, const struct trace_event *event) {
   switch (event->kind) {
-  case TRACE_MAP: return add_row(mapped, row_of(&event->map));
+  case TRACE_MAP: return mapped_add_row(mapped, mapped_row_of(&event->map));
   case TRACE_MAP_SIZE:
     if (!array_reserve(&mapped->sizes, &mapped->size_capacity, mapped->size_count + 1, sizeof *mapped->sizes))
       return false;
@@ -233,7 +233,7 @@ bool mapped_keep(struct mapped *mapped, const struct trace_event *event) {
 
 bool mapped_complete(struct mapped *mapped) {
   if (mapped->count) qsort(mapped->rows, mapped->count, sizeof *mapped->rows, by_mapping);
-  if (mapped->size_count) qsort(mapped->sizes, mapped->size_count, sizeof *mapped->sizes, by_change);
+  if (mapped->size_count) qsort(mapped->sizes, mapped->size_count, sizeof *mapped->sizes, mapped_by_change);
   if (mapped->touch_count)
     qsort(mapped->touches, mapped->touch_count, sizeof *mapped->touches, by_mapping_and_time);
   if (!apply_sizes(mapped)) return false;

@@ -54,7 +54,7 @@ bool names_add_processes(struct names *names, const struct samples *samples) {
 
 /* ---- threads ---- */
 
-static int by_number(const void *a, const void *b) {
+static int names_by_number(const void *a, const void *b) {
   uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
   return (left > right) - (left < right);
 }
@@ -69,7 +69,7 @@ static size_t append_threads(uint32_t *threads, size_t count, const struct row *
 /* Sorts numbers, and leaves each of them once. */
 static size_t sort_once(uint32_t *numbers, size_t count) {
   size_t kept = 0;
-  qsort(numbers, count, sizeof *numbers, by_number);
+  qsort(numbers, count, sizeof *numbers, names_by_number);
   for (size_t i = 0; i < count; i++)
     if (!kept || numbers[kept - 1] != numbers[i]) numbers[kept++] = numbers[i];
   return kept;
@@ -88,7 +88,7 @@ static char *describe_thread(const struct names *names, const struct samples *sa
   return done < 0 ? NULL : text;
 }
 
-static bool name_thread(struct names *names, const struct samples *samples, uint32_t place) {
+static bool names_name_thread(struct names *names, const struct samples *samples, uint32_t place) {
   char bare[32];
   uint32_t thread = names->thread[place];
   const char *name = samples_thread_name(samples, thread, bare);
@@ -108,7 +108,7 @@ bool names_add_threads(struct names *names, const struct samples *samples) {
   names->thread_count = (uint32_t)sort_once(names->thread, count);
   names->threads = calloc(2 * (size_t)names->thread_count + 1, sizeof *names->threads);
   for (uint32_t i = 0; i < names->thread_count; i++)
-    if (!names->threads || !name_thread(names, samples, i)) return false;
+    if (!names->threads || !names_name_thread(names, samples, i)) return false;
   return names->threads;
 }
 

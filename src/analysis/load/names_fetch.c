@@ -14,7 +14,8 @@ struct weight_of {
   double of[WEIGHTS];
 };
 
-static void add_row(const struct samples *samples, const struct row *row, struct weight_of *nodes) {
+static void names_fetch_add_row(const struct samples *samples, const struct row *row,
+                                struct weight_of *nodes) {
   uint32_t count = source_stack_count(samples->source);
   if (!row->stack || row->stack > count || !(row->probability > 0)) return;
   uint64_t end_ns = row->end_ns < samples->end_ns ? row->end_ns : samples->end_ns;
@@ -30,8 +31,8 @@ static void add_weight(struct weight_of *sum, const struct weight_of *weight) {
 }
 
 /* Adds up by module; [0]: all. `last`: by module, the last stack that was added. */
-static void add_stacks(const struct source *source, const struct weight_of *nodes, struct weight_of *modules,
-                       uint32_t *last) {
+static void names_fetch_add_stacks(const struct source *source, const struct weight_of *nodes,
+                                   struct weight_of *modules, uint32_t *last) {
   uint32_t nodes_count = source_stack_count(source), modules_count = source_module_count(source);
   for (uint32_t stack = 1; stack <= nodes_count; stack++) {
     const struct weight_of *weight = &nodes[stack];
@@ -59,7 +60,7 @@ struct shown {
   void *context;
 };
 
-static void show(double done, void *context) {
+static void names_fetch_show(double done, void *context) {
   const struct shown *shown = context;
   shown->progress("Fetching debug files (Ctrl-C: go on without)", done, shown->context);
 }
@@ -74,7 +75,7 @@ static char *fetch(const struct source *source, struct symbols *symbols, const s
     if (module->path.length && !trace_is_language(module) && is_worth(&weights[number], &weights[0]))
       wanted[count++] = names_module(module);
   }
-  char *said = symbols_fetch(symbols, wanted, count, shown->progress ? show : NULL, shown);
+  char *said = symbols_fetch(symbols, wanted, count, shown->progress ? names_fetch_show : NULL, shown);
   free(wanted);
   return said;
 }
@@ -91,9 +92,10 @@ char *names_fetch(const struct samples *samples, struct symbols *symbols, names_
   uint32_t *last = calloc((size_t)modules + 1, sizeof *last);
   char *said = NULL;
   if (nodes && weights && last) {
-    for (size_t i = 0; i < samples->row_count; i++) add_row(samples, &samples->rows[i], nodes);
-    for (size_t i = 0; i < samples->mapped.count; i++) add_row(samples, &samples->mapped.rows[i], nodes);
-    add_stacks(source, nodes, weights, last);
+    for (size_t i = 0; i < samples->row_count; i++) names_fetch_add_row(samples, &samples->rows[i], nodes);
+    for (size_t i = 0; i < samples->mapped.count; i++)
+      names_fetch_add_row(samples, &samples->mapped.rows[i], nodes);
+    names_fetch_add_stacks(source, nodes, weights, last);
     said = fetch(source, symbols, weights, &shown);
   }
   free(nodes);

@@ -24,11 +24,11 @@ struct resolving {
   uint32_t *builds; /* index: module; [0]: of code outside any file */
 };
 
-static bool append(struct resolving *resolving, struct frame frame) {
+static bool names_resolve_append(struct resolving *resolving, struct frame frame) {
   return ARRAY_ADD(resolving->names->frame, resolving->frame_count, resolving->frame_capacity, frame);
 }
 
-static uint32_t intern(struct resolving *resolving, const char *text) {
+static uint32_t names_resolve_intern(struct resolving *resolving, const char *text) {
   return strings_intern(resolving->names->strings, text ? text : "");
 }
 
@@ -38,7 +38,7 @@ static bool mark_address(struct resolving *resolving, uint32_t name, uint32_t mo
 }
 
 /* "libfoo+0x1234", or the address for code outside any file. */
-static void write_address(char buffer[PLACE_MOST], const char *module, uint64_t offset) {
+static void names_resolve_write_address(char buffer[PLACE_MOST], const char *module, uint64_t offset) {
   size_t length = stem_length(module);
   snprintf(buffer, PLACE_MOST, "%.*s%s0x%llx", (int)(length < 400 ? length : 400), module, *module ? "+" : "",
            (unsigned long long)offset);
@@ -48,27 +48,30 @@ static void write_address(char buffer[PLACE_MOST], const char *module, uint64_t 
 static bool append_address(struct resolving *resolving, uint32_t number, uint64_t offset) {
   const char *base = number ? path_name(source_module(resolving->samples->source, number)->path.bytes) : "";
   char text[PLACE_MOST];
-  write_address(text, base, offset);
-  uint32_t name = intern(resolving, text);
+  names_resolve_write_address(text, base, offset);
+  uint32_t name = names_resolve_intern(resolving, text);
   return mark_address(resolving, name, number) &&
-         append(resolving,
-                (struct frame){.function = name, .module = intern(resolving, base), .place = name});
+         names_resolve_append(resolving, (struct frame){.function = name,
+                                                        .module = names_resolve_intern(resolving, base),
+                                                        .place = name});
 }
 
 /* Appends the frame that stands for those beyond the depth of callstacks. */
 static bool append_cut(struct resolving *resolving) {
-  uint32_t name = intern(resolving, "(cut)");
-  return append(resolving, (struct frame){.function = name, .module = intern(resolving, ""), .place = name});
+  uint32_t name = names_resolve_intern(resolving, "(cut)");
+  return names_resolve_append(
+      resolving,
+      (struct frame){.function = name, .module = names_resolve_intern(resolving, ""), .place = name});
 }
 
 /* The place of a frame whose line is not known: "function (libfoo+0x1234)". */
-static uint32_t place_of(struct resolving *resolving, const struct symbol_frame *frame, const char *module,
-                         uint64_t offset) {
+static uint32_t names_resolve_place_of(struct resolving *resolving, const struct symbol_frame *frame,
+                                       const char *module, uint64_t offset) {
   char address[PLACE_MOST], text[2 * PLACE_MOST];
-  write_address(address, module, offset);
-  if (frame->nameless) return intern(resolving, address);
+  names_resolve_write_address(address, module, offset);
+  if (frame->nameless) return names_resolve_intern(resolving, address);
   snprintf(text, sizeof text, "%.500s (%s)", frame->function, address);
-  return intern(resolving, text);
+  return names_resolve_intern(resolving, text);
 }
 
 /* Appends the frames of a return address in a file: the function, and those inlined there. */
@@ -78,22 +81,22 @@ static bool append_symbols(struct resolving *resolving, uint32_t number, uint64_
   struct symbol_module described = names_module(module);
   size_t count = symbols_resolve(resolving->symbols, &described, offset, found, INLINED_MOST);
   const char *base = path_name(module->path.bytes);
-  uint32_t name = intern(resolving, base);
+  uint32_t name = names_resolve_intern(resolving, base);
   for (size_t i = 0; i < count; i++) {
-    struct frame frame = {.function = intern(resolving, found[i].function),
-                          .linkage = intern(resolving, found[i].linkage),
+    struct frame frame = {.function = names_resolve_intern(resolving, found[i].function),
+                          .linkage = names_resolve_intern(resolving, found[i].linkage),
                           .module = name,
-                          .file = intern(resolving, found[i].file),
-                          .home = intern(resolving, found[i].home),
+                          .file = names_resolve_intern(resolving, found[i].file),
+                          .home = names_resolve_intern(resolving, found[i].home),
                           .line = found[i].line > 0 ? (uint32_t)found[i].line : 0,
                           .bytes = found[i].bytes,
                           .inlined = found[i].inlined};
     if (found[i].nameless && !mark_address(resolving, frame.function, number)) return false;
     if (!frame.line) {
-      frame.place = place_of(resolving, &found[i], base, offset);
+      frame.place = names_resolve_place_of(resolving, &found[i], base, offset);
       if (!mark_address(resolving, frame.place, number)) return false;
     }
-    if (!append(resolving, frame)) return false;
+    if (!names_resolve_append(resolving, frame)) return false;
   }
   return true;
 }
@@ -111,18 +114,18 @@ static bool append_place(struct resolving *resolving, uint32_t number, uint64_t 
                          const struct trace_place *place) {
   const char *module = number ? source_module(resolving->samples->source, number)->path.bytes : "[jit]";
   char address[PLACE_MOST];
-  write_address(address, module, offset);
-  struct frame frame = {.function =
-                            intern(resolving, place->function.length ? place->function.bytes : address),
-                        .module = intern(resolving, module),
-                        .file = intern(resolving, place->file.bytes),
-                        .line = place->line,
-                        .first_column = place->first_column,
-                        .last_column = place->last_column};
+  names_resolve_write_address(address, module, offset);
+  struct frame frame = {
+      .function = names_resolve_intern(resolving, place->function.length ? place->function.bytes : address),
+      .module = names_resolve_intern(resolving, module),
+      .file = names_resolve_intern(resolving, place->file.bytes),
+      .line = place->line,
+      .first_column = place->first_column,
+      .last_column = place->last_column};
   if (!place->function.length && !mark_address(resolving, frame.function, number)) return false;
   if (is_bare(resolving, place->function.bytes) && !mark_address(resolving, frame.function, 0)) return false;
   if (!frame.line) frame.place = frame.function;
-  return append(resolving, frame);
+  return names_resolve_append(resolving, frame);
 }
 
 static bool resolve_node(struct resolving *resolving, uint32_t node) {
@@ -152,7 +155,7 @@ static bool list_builds(struct resolving *resolving) {
   for (uint32_t number = 0; number <= modules && resolving->builds; number++) {
     const struct trace_module *module = number ? source_module(source, number) : NULL;
     build_write(build, module && module->path.length ? module : NULL, source_run(source));
-    resolving->builds[number] = intern(resolving, build);
+    resolving->builds[number] = names_resolve_intern(resolving, build);
     if (!builds_add(&resolving->names->builds, resolving->builds[number])) return false;
   }
   return resolving->builds != NULL;
@@ -166,7 +169,7 @@ static void hint_module(struct resolving *resolving, const struct trace_module *
   if (!module->path.length || trace_is_language(module) ||
       symbols_state(resolving->symbols, &described, NULL) != wanted)
     return;
-  uint32_t name = intern(resolving, path_name(module->path.bytes));
+  uint32_t name = names_resolve_intern(resolving, path_name(module->path.bytes));
   for (size_t i = 0; i < *count; i++)
     if (said[i] == name) return;
   if (*count < HINTS_MOST) said[(*count)++] = name;

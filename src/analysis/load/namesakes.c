@@ -24,10 +24,12 @@ struct namesakes {
   struct index by_name;
 };
 
-static uint64_t hash_of(const struct frame *frame) { return hash_combine(frame->function, frame->module); }
+static uint64_t namesakes_hash_of(const struct frame *frame) {
+  return hash_combine(frame->function, frame->module);
+}
 
-static struct namesake *find(struct namesakes *namesakes, const struct frame *frame) {
-  struct index_walk walk = {.hash = hash_of(frame)};
+static struct namesake *namesakes_find(struct namesakes *namesakes, const struct frame *frame) {
+  struct index_walk walk = {.hash = namesakes_hash_of(frame)};
   for (uint32_t number; (number = index_next(&namesakes->by_name, &walk));) {
     struct namesake *found = &namesakes->list[number - 1];
     if (found->function == frame->function && found->module == frame->module) return found;
@@ -35,19 +37,19 @@ static struct namesake *find(struct namesakes *namesakes, const struct frame *fr
   return NULL;
 }
 
-static bool note(struct namesakes *namesakes, const struct frame *frame) {
-  struct namesake *found = find(namesakes, frame);
+static bool namesakes_note(struct namesakes *namesakes, const struct frame *frame) {
+  struct namesake *found = namesakes_find(namesakes, frame);
   if (found) {
     found->several = found->several || found->home != frame->home;
     return true;
   }
   struct namesake added = {frame->function, frame->module, frame->home, false};
   return ARRAY_ADD(namesakes->list, namesakes->count, namesakes->capacity, added) &&
-         index_add(&namesakes->by_name, hash_of(frame), (uint32_t)namesakes->count);
+         index_add(&namesakes->by_name, namesakes_hash_of(frame), (uint32_t)namesakes->count);
 }
 
 /* The code of a Python file outside its functions: each file has it. */
-static bool is_module(const struct names *names, const struct frame *frame) {
+static bool namesakes_is_module(const struct names *names, const struct frame *frame) {
   return !strcmp(strings_text(names->strings, frame->function), "<module>");
 }
 
@@ -83,10 +85,10 @@ wn_status namesakes_rename(struct names *names, uint32_t nodes) {
   for (uint32_t node = 1; node <= nodes; node++)
     if (names->first[node] + names->count[node] > frames) frames = names->first[node] + names->count[node];
   for (size_t i = 0; i < frames && done; i++)
-    if (names->frame[i].home) done = note(&namesakes, &names->frame[i]);
+    if (names->frame[i].home) done = namesakes_note(&namesakes, &names->frame[i]);
   for (size_t i = 0; i < frames && done; i++) {
-    const struct namesake *found = names->frame[i].home ? find(&namesakes, &names->frame[i]) : NULL;
-    if (found && (found->several || is_module(names, &names->frame[i])))
+    const struct namesake *found = names->frame[i].home ? namesakes_find(&namesakes, &names->frame[i]) : NULL;
+    if (found && (found->several || namesakes_is_module(names, &names->frame[i])))
       done = rename_frame(names, &names->frame[i]);
   }
   free(namesakes.list);

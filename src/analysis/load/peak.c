@@ -79,7 +79,7 @@ struct summit {
 /* The e of the head comment: the probability that a sampled block belongs to a part. */
 static double chance_of_part(double p) { return p <= 0.75 ? 1 : 4 * (1 - p); }
 
-static int part_of(const struct row *row) {
+static int peak_part_of(const struct row *row) {
   uint64_t hash = hash_combine(row->born_ns / BIRTH_UNIT_NS, row->block);
   if ((double)(hash >> 11) * 0x1p-53 >= chance_of_part(row->probability)) return ALL_PARTS;
   return (int)(hash_mix(hash) % PEAK_PARTS);
@@ -157,7 +157,7 @@ static uint64_t time_of_step(const struct choosers *choosers, step_of_row step) 
 }
 
 /* Whether the next step of a row that counts is at the same time. */
-static bool goes_on(const struct choosers *choosers, size_t at) {
+static bool peak_goes_on(const struct choosers *choosers, size_t at) {
   uint64_t time_ns = time_of_step(choosers, choosers->steps[at]);
   while (++at < choosers->step_count && time_of_step(choosers, choosers->steps[at]) == time_ns)
     if (choosers->part[choosers->steps[at] >> 1] != NO_PART) return true;
@@ -189,7 +189,7 @@ static void find_summits(const struct choosers *choosers, bool spare, struct sum
     if (part == NO_PART) continue;
     double bytes = choosers->bytes[step >> 1];
     left |= add_step(&curves, &lists[part - ALL_PARTS], step & 1 ? -bytes : bytes);
-    if (!left || goes_on(choosers, i)) continue;
+    if (!left || peak_goes_on(choosers, i)) continue;
     left = false;
     for (int k = 0; k < PEAK_PARTS; k++)
       raise_summit(&summits[k], curves.sum[k], time_of_step(choosers, step));
@@ -307,7 +307,7 @@ static void order_moments(struct peak *peak) {
   peak->last_ns = times[PEAK_PARTS - 1];
 }
 
-static void add_rows(struct peak *peak, const struct choosers *choosers) {
+static void peak_add_rows(struct peak *peak, const struct choosers *choosers) {
   struct weight weight;
   for (size_t i = 0; i < choosers->samples->row_count; i++) {
     const struct row *row = &choosers->samples->rows[i];
@@ -337,7 +337,7 @@ void peak_add(struct peak_finder *finder, const struct row *row, bool counts) {
   finder->part[i] = NO_PART;
   if (!counts || row->probability <= 0) return;
   finder->bytes[i] = (double)row->size / chance_of_choosing(row->probability);
-  finder->part[i] = (int8_t)part_of(row);
+  finder->part[i] = (int8_t)peak_part_of(row);
   finder->exact = finder->exact && row->probability >= 1;
 }
 
@@ -359,7 +359,7 @@ wn_status peak_end(struct peak_finder *finder, struct peak *peak) {
   if (done) {
     find_moments(&choosers, peak->time_ns);
     order_moments(peak);
-    add_rows(peak, &choosers);
+    peak_add_rows(peak, &choosers);
   }
   free(finder->bytes);
   free(finder->part);
@@ -387,7 +387,7 @@ bool peak_holds(const struct peak *peak, const struct row *row, struct weight *w
     return true;
   }
   double m = live / PEAK_PARTS;
-  int part = part_of(row);
+  int part = peak_part_of(row);
   *weight = (struct weight){.factor = m, .seen = m, .sample = true};
   if (p >= 1) return true;
   double unseen = (1 - p) / (p * chance_of_part(p)), variance = (1 - p) * (unseen + m) / p;

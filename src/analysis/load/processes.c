@@ -10,7 +10,7 @@
 /* ---- names ---- */
 
 /* Titles of fixed width are padded with blanks. */
-static char *name_of(const struct trace_run *run) {
+static char *processes_name_of(const struct trace_run *run) {
   uint32_t length = run->title.length;
   while (length && run->title.bytes[length - 1] == ' ') length--;
   if (length) return strndup(run->title.bytes, length);
@@ -27,7 +27,7 @@ static bool set_origin(struct process *process, const struct trace_run *run, con
 
 /* ---- the list ---- */
 
-static bool is_of_host(const struct trace_run *one, const struct trace_run *other) {
+static bool processes_is_of_host(const struct trace_run *one, const struct trace_run *other) {
   return one->host.length == other->host.length &&
          (!one->host.length || !memcmp(one->host.bytes, other->host.bytes, one->host.length));
 }
@@ -45,7 +45,7 @@ static uint32_t find_parent(const struct source *source, uint32_t index) {
   for (uint32_t i = index; i--;) {
     const struct source_process *from = source_process(source, i);
     bool same = from->run.pid == run->pid && may_go_on(from), parent = from->run.pid == run->parent_pid;
-    if ((same || parent) && is_of_host(run, &from->run)) return i;
+    if ((same || parent) && processes_is_of_host(run, &from->run)) return i;
   }
   return NO_PROCESS;
 }
@@ -56,7 +56,7 @@ static bool read_one(struct samples *samples, struct process *process) {
   release_of_program(samples->source, release);
   *process = (struct process){.pid = run->pid,
                               .parent = NO_PROCESS,
-                              .name = name_of(run),
+                              .name = processes_name_of(run),
                               .last_ns = samples->end_ns,
                               .end_ns = STILL_ALIVE,
                               .rate = run->rate,
@@ -71,7 +71,7 @@ static bool read_part(const struct source *source, uint32_t index, struct proces
   const struct source_process *from = source_process(source, index);
   *process = (struct process){.pid = from->run.pid,
                               .parent = find_parent(source, index),
-                              .name = name_of(&from->run),
+                              .name = processes_name_of(&from->run),
                               .became = from->became ? strdup(from->became) : NULL,
                               .begin_ns = from->begin_ns,
                               .last_ns = from->end_ns,
@@ -135,8 +135,8 @@ static void forget_cost(struct memory_sum *sum, const struct memory_point *point
 }
 
 /* Exchanges the last measurement of a process; NULL: it has ended. */
-static struct memory_point exchange(struct memory_sum *sum, uint32_t process,
-                                    const struct memory_point *point, uint64_t time_ns) {
+static struct memory_point processes_exchange(struct memory_sum *sum, uint32_t process,
+                                              const struct memory_point *point, uint64_t time_ns) {
   const struct memory_point *last = sum->last[process];
   if (last) remove_point(sum, last);
   if (last && point) forget_cost(sum, last);
@@ -166,10 +166,10 @@ static bool sum_memory(struct samples *samples) {
     uint64_t next = i < count ? samples->memory[i].time_ns : STILL_ALIVE;
     if (ended < processes && ends[ended].key < next) {
       uint32_t process = ends[ended].item;
-      if (sum.last[process]) points[sums++] = exchange(&sum, process, NULL, ends[ended].key);
+      if (sum.last[process]) points[sums++] = processes_exchange(&sum, process, NULL, ends[ended].key);
       ended++;
     } else if (i < count) {
-      points[sums++] = exchange(&sum, samples->memory[i].process, &samples->memory[i], next);
+      points[sums++] = processes_exchange(&sum, samples->memory[i].process, &samples->memory[i], next);
       i++;
     } else {
       ended = processes; /* the others last until the end of the trace */
@@ -185,7 +185,7 @@ static bool sum_memory(struct samples *samples) {
 }
 
 /* `later`: of a mapping, which the last measurement of its process, at its end, still has. */
-static void end_row(const struct samples *samples, struct row *row, uint64_t later) {
+static void processes_end_row(const struct samples *samples, struct row *row, uint64_t later) {
   uint64_t end_ns = samples->processes[process_of(samples, row->thread)].end_ns;
   if (row->end_ns == STILL_ALIVE && end_ns != STILL_ALIVE)
     row->end_ns = (end_ns > row->begin_ns ? end_ns : row->begin_ns) + later;
@@ -225,8 +225,8 @@ void processes_destroy(struct samples *samples) {
 
 void processes_end_rows(struct samples *samples) {
   if (samples->process_count < 2) return;
-  for (size_t i = 0; i < samples->row_count; i++) end_row(samples, &samples->rows[i], 0);
-  for (size_t i = 0; i < samples->mapped.count; i++) end_row(samples, &samples->mapped.rows[i], 1);
+  for (size_t i = 0; i < samples->row_count; i++) processes_end_row(samples, &samples->rows[i], 0);
+  for (size_t i = 0; i < samples->mapped.count; i++) processes_end_row(samples, &samples->mapped.rows[i], 1);
 }
 
 uint32_t process_of(const struct samples *samples, uint32_t thread) {

@@ -18,32 +18,32 @@ struct turns {
   size_t count, capacity;
 };
 
-static bool add(struct turns *turns, uint64_t time_ns, int running, int sampling) {
+static bool rates_add(struct turns *turns, uint64_t time_ns, int running, int sampling) {
   struct turn turn = {time_ns, running, sampling};
   return ARRAY_ADD(turns->items, turns->count, turns->capacity, turn);
 }
 
-static int by_time(const void *a, const void *b) {
+static int rates_by_time(const void *a, const void *b) {
   const struct turn *one = a, *other = b;
   return order_numbers(one->time_ns, other->time_ns);
 }
 
-static uint64_t end_of(const struct samples *samples, const struct process *process) {
+static uint64_t rates_end_of(const struct samples *samples, const struct process *process) {
   return samples->process_count == 1 ? samples->end_ns : process->last_ns;
 }
 
 /* Adds when a process begins, when it begins or ceases to sample, and when it ends. */
-static bool add_process(struct turns *turns, const struct samples *samples, uint32_t number) {
+static bool rates_add_process(struct turns *turns, const struct samples *samples, uint32_t number) {
   const struct process *process = &samples->processes[number];
   bool sampling = process->rate > 0;
-  if (!add(turns, process->begin_ns, 1, sampling)) return false;
+  if (!rates_add(turns, process->begin_ns, 1, sampling)) return false;
   for (size_t i = 0; i < samples->rate_change_count; i++) {
     const struct rate_change *change = &samples->rate_changes[i];
     if (change->process != number || (change->rate > 0) == sampling) continue;
     sampling = !sampling;
-    if (!add(turns, change->time_ns, 0, sampling ? 1 : -1)) return false;
+    if (!rates_add(turns, change->time_ns, 0, sampling ? 1 : -1)) return false;
   }
-  return add(turns, end_of(samples, process), -1, sampling ? -1 : 0);
+  return rates_add(turns, rates_end_of(samples, process), -1, sampling ? -1 : 0);
 }
 
 static bool find_spans(struct samples *samples, const struct turns *turns) {
@@ -107,8 +107,8 @@ bool asleep_find(struct samples *samples) {
   free(samples->asleep);
   samples->asleep = NULL;
   samples->asleep_count = 0;
-  for (uint32_t i = 0; done && i < samples->process_count; i++) done = add_process(&turns, samples, i);
-  if (done && turns.count) qsort(turns.items, turns.count, sizeof *turns.items, by_time);
+  for (uint32_t i = 0; done && i < samples->process_count; i++) done = rates_add_process(&turns, samples, i);
+  if (done && turns.count) qsort(turns.items, turns.count, sizeof *turns.items, rates_by_time);
   done = done && find_spans(samples, &turns);
   free(turns.items);
   return done;

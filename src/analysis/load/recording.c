@@ -59,18 +59,18 @@ static bool has_course(struct course *course, const struct process *process) {
   return course->end >= course->begin + LEAST;
 }
 
-static double held_at(const struct course *course, size_t moment) {
+static double recording_held_at(const struct course *course, size_t moment) {
   return course->moments[moment].live.bytes.total;
 }
 
-static double allocated(const struct course *course, size_t begin, size_t end) {
+static double recording_allocated(const struct course *course, size_t begin, size_t end) {
   double sum = 0;
   for (size_t i = begin; i < end; i++) sum += course->flow[i].allocated;
   return sum;
 }
 
 /* The moment at which the last part of a course begins. */
-static size_t last_part(const struct course *course, int parts) {
+static size_t recording_last_part(const struct course *course, int parts) {
   return course->end + 1 - (course->end + 1 - course->begin) / (size_t)parts;
 }
 
@@ -78,8 +78,8 @@ static size_t last_part(const struct course *course, int parts) {
 static size_t last_of_most(const struct course *course, size_t first, double part) {
   size_t last = course->end;
   double most = 0;
-  for (size_t i = first; i <= last; i++) most = fmax(most, held_at(course, i));
-  while (last > first && held_at(course, last) < part * most) last--;
+  for (size_t i = first; i <= last; i++) most = fmax(most, recording_held_at(course, i));
+  while (last > first && recording_held_at(course, last) < part * most) last--;
   return last;
 }
 
@@ -87,8 +87,8 @@ static size_t last_of_most(const struct course *course, size_t first, double par
 static bool works_on(const struct course *course, size_t last) {
   size_t before = last + 1 - course->begin, after = course->end - last;
   return after > (before + after) / AT_ONCE &&
-         allocated(course, last + 1, course->end + 1) / (double)after >=
-             WORKS * allocated(course, course->begin, last + 1) / (double)before;
+         recording_allocated(course, last + 1, course->end + 1) / (double)after >=
+             WORKS * recording_allocated(course, course->begin, last + 1) / (double)before;
 }
 
 /* The last moment before the process closes down, from `first` on. What few samples say of a level
@@ -105,18 +105,18 @@ static size_t last_at_work(const struct course *course, size_t first) {
 
 /* SLOWLY */
 static bool only_frees(const struct course *course, size_t last) {
-  double held = held_at(course, last);
-  return held_at(course, (last + course->end) / 2) >= SLOWLY_LEAST * held &&
-         allocated(course, last + 1, course->end + 1) <= SLOWLY_ALLOCATES * held;
+  double held = recording_held_at(course, last);
+  return recording_held_at(course, (last + course->end) / 2) >= SLOWLY_LEAST * held &&
+         recording_allocated(course, last + 1, course->end + 1) <= SLOWLY_ALLOCATES * held;
 }
 
 /* BATCHES: the least that was held before the last one. */
 static double held_between_batches(const struct course *course, size_t last) {
-  double most = held_at(course, last), least = most, between = NO_BATCHES;
+  double most = recording_held_at(course, last), least = most, between = NO_BATCHES;
   int batches = 0;
-  for (size_t i = last_part(course, SLOWLY_PART); i <= last; i++) {
-    least = fmin(least, held_at(course, i));
-    if (least >= KEPT_MOST * most || held_at(course, i) < AGAIN * most) continue;
+  for (size_t i = recording_last_part(course, SLOWLY_PART); i <= last; i++) {
+    least = fmin(least, recording_held_at(course, i));
+    if (least >= KEPT_MOST * most || recording_held_at(course, i) < AGAIN * most) continue;
     batches++;
     between = least;
     least = most;
@@ -156,19 +156,20 @@ uint64_t recording_closing(const struct recording *recording, uint32_t number) {
   if (samples->process_count < 2) end_ns = samples->end_ns;
   if (recording->partial || samples->collected || !ends_itself(process) || !has_course(&course, process))
     return end_ns;
-  size_t lately = last_part(&course, CLOSING_PART), first = last_part(&course, SLOWLY_PART),
-         last = last_of_most(&course, first, *NEARLY);
+  size_t lately = recording_last_part(&course, CLOSING_PART),
+         first = recording_last_part(&course, SLOWLY_PART), last = last_of_most(&course, first, *NEARLY);
   if (last >= lately || !only_frees(&course, last)) {
     if (last < lately) first = lately;
     last = last_at_work(&course, first);
   }
   double between = held_between_batches(&course, last);
   if (between > NO_BATCHES) {
-    if (held_at(&course, course.end) >= KEPT_MOST * between) return end_ns;
-    for (last = course.end; held_at(&course, last) < KEPT_MOST * between;) last--;
+    if (recording_held_at(&course, course.end) >= KEPT_MOST * between) return end_ns;
+    for (last = course.end; recording_held_at(&course, last) < KEPT_MOST * between;) last--;
     return course.moments[last].time_ns;
   }
-  if (held_at(&course, course.end) >= KEPT_MOST * held_at(&course, last) || works_on(&course, last))
+  if (recording_held_at(&course, course.end) >= KEPT_MOST * recording_held_at(&course, last) ||
+      works_on(&course, last))
     return end_ns;
   bool is_peak = samples->process_count < 2 && recording->peak_ns >= course.moments[first].time_ns;
   return is_peak ? recording->peak_ns : course.moments[last].time_ns;

@@ -26,7 +26,7 @@ struct stage {
   const char *doing;
 };
 
-static void show(double done, void *context) {
+static void recording_load_show(double done, void *context) {
   const struct stage *stage = context;
   if (stage->options->progress)
     stage->options->progress(stage->doing, done, stage->options->progress_context);
@@ -59,17 +59,18 @@ static wn_status open_files(const struct files *files, struct source **source) {
                            : joined_open(files->parts, files->count, source);
 }
 
-static uint64_t bytes_of(const struct files *files) {
+static uint64_t recording_load_bytes_of(const struct files *files) {
   uint64_t bytes = 0;
   for (size_t i = 0; i < files->count; i++)
     if (files->parts[i].selected) bytes += memory_bound_file_bytes(files->parts[i].path);
   return bytes;
 }
 
-static wn_status read_all(struct source *source, const char *name, const struct recording_options *options,
-                          struct recording *recording) {
+static wn_status recording_load_read_all(struct source *source, const char *name,
+                                         const struct recording_options *options,
+                                         struct recording *recording) {
   struct stage reading = {options, "Reading"};
-  return samples_read(source, name, show, &reading, &recording->samples);
+  return samples_read(source, name, recording_load_show, &reading, &recording->samples);
 }
 
 /* Reads the chosen samples. Those that only may have been chosen are dropped by samples_thin. */
@@ -80,7 +81,7 @@ static wn_status read_chosen(struct survey *survey, const struct files *files,
   wn_status error = open_files(files, &whole);
   if (!error) filter.rate = source_run(whole)->rate;
   if (!error) error = source_filtered(whole, &filter, &chosen);
-  if (!error) error = read_all(chosen, files->name, options, recording);
+  if (!error) error = recording_load_read_all(chosen, files->name, options, recording);
   if (!error) error = samples_thin(recording->samples, survey->share, survey->seed);
   if (!error) recording->kept = (double)recording->samples->sampled_blocks / (double)survey->samples;
   return error;
@@ -93,16 +94,16 @@ static wn_status survey_files(struct survey *survey, const struct files *files,
   wn_status error = open_files(files, &source);
   if (error) return error;
   if (!source_limits(source)->totals) /* which have no samples to choose from */
-    error = survey_source(survey, source, options->samples_most, SEED, show, &counting);
+    error = survey_source(survey, source, options->samples_most, SEED, recording_load_show, &counting);
   source_close(source);
   return error;
 }
 
-static wn_status read_whole(const struct files *files, const struct recording_options *options,
-                            struct recording *recording) {
+static wn_status recording_load_read_whole(const struct files *files, const struct recording_options *options,
+                                           struct recording *recording) {
   struct source *source;
   wn_status error = open_files(files, &source);
-  if (!error) error = read_all(source, files->name, options, recording);
+  if (!error) error = recording_load_read_all(source, files->name, options, recording);
   return error;
 }
 
@@ -110,18 +111,18 @@ static wn_status read_files(const struct files *files, const struct recording_op
                             struct recording *recording) {
   struct survey survey = {.share = 1};
   wn_status error = WN_OK;
-  if (options->samples_most && bytes_of(files) / SAMPLE_BYTES_LEAST > options->samples_most)
+  if (options->samples_most && recording_load_bytes_of(files) / SAMPLE_BYTES_LEAST > options->samples_most)
     error = survey_files(&survey, files, options);
   if (error) return error;
   error = survey.share < 1 ? read_chosen(&survey, files, options, recording)
-                           : read_whole(files, options, recording);
+                           : recording_load_read_whole(files, options, recording);
   survey_destroy(&survey);
   return error;
 }
 
 /* Completes a recording whose rows were read, unless there was an error. */
-static wn_status complete(struct recording *recording, wn_status error,
-                          const struct recording_options *options, struct recording **result) {
+static wn_status recording_load_complete(struct recording *recording, wn_status error,
+                                         const struct recording_options *options, struct recording **result) {
   if (!error) error = name_rows(recording, options);
   if (error) {
     recording_free(recording);
@@ -145,10 +146,10 @@ wn_status recording_load_joined(const struct joined_part *parts, size_t count, c
   struct files files = {parts, count, name};
   struct recording *recording = calloc(1, sizeof *recording);
   if (!recording) return error_set(WN_ENOMEM, "%s: not enough memory to read it", name);
-  memory_bound_begin(bytes_of(&files));
+  memory_bound_begin(recording_load_bytes_of(&files));
   wn_status error = memory_bound_end(read_files(&files, options, recording));
   if (!error && count == 1) recording->samples->processes->writing = parts->writing;
-  return complete(recording, error, options, result);
+  return recording_load_complete(recording, error, options, result);
 }
 
 wn_status recording_read(struct source *source, const char *name, const struct recording_options *options,
@@ -158,6 +159,7 @@ wn_status recording_read(struct source *source, const char *name, const struct r
     source_close(source);
     return error_set(WN_ENOMEM, "%s: not enough memory to read it", name);
   }
-  return complete(recording, read_all(source, name, options, recording), options, result);
+  return recording_load_complete(recording, recording_load_read_all(source, name, options, recording),
+                                 options, result);
 }
 /* SPDX-License-Identifier: MIT */

@@ -88,7 +88,7 @@ struct part {
   const struct row *rows;
 };
 
-static int by_block(const void *a, const void *b) {
+static int reduce_by_block(const void *a, const void *b) {
   const struct part *left = a, *right = b;
   const struct row *one = &left->rows[left->row], *other = &right->rows[right->row];
   if (one->block != other->block) return one->block < other->block ? -1 : 1;
@@ -99,7 +99,7 @@ static int by_block(const void *a, const void *b) {
 static bool thin_parts(struct thin *thin, struct part *parts, size_t count) {
   struct row *all = thin->samples->rows, *rows = array_new(count, sizeof *rows);
   if (!rows) return false;
-  qsort(parts, count, sizeof *parts, by_block);
+  qsort(parts, count, sizeof *parts, reduce_by_block);
   for (size_t begin = 0, end; begin < count; begin = end) {
     for (end = begin; end < count && all[parts[end].row].block == all[parts[begin].row].block; end++)
       rows[end - begin] = all[parts[end].row];

@@ -37,7 +37,7 @@ static const struct {
     {"std::io::Write", "write"},
 };
 
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+static bool rust_name_is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 static bool is_of_library(const char *path) {
   static const char *const crates[] = {"core::", "alloc::", "std::", "hashbrown::"};
@@ -46,7 +46,7 @@ static bool is_of_library(const char *path) {
   return false;
 }
 
-static bool parse(const char *name, struct implementation *found) {
+static bool rust_name_parse(const char *name, struct implementation *found) {
   const char *end = name;
   *found = (struct implementation){.type = name + 1};
   for (int depth = 0; *end; end++) {
@@ -68,7 +68,7 @@ static bool is_type_of_library(const char *type) {
   for (size_t i = 0; i < sizeof before / sizeof *before; i++)
     if (text_begins(type, before[i])) type += strlen(before[i]), i = (size_t)-1;
   const char *behind = type;
-  while (is_word(*behind)) behind++;
+  while (rust_name_is_word(*behind)) behind++;
   return !text_begins(behind, "::") || is_of_library(type);
 }
 
@@ -77,8 +77,8 @@ static bool names_another_crate(const struct implementation *found) {
   const char *at = memchr(found->trait, '<', (size_t)(found->end - found->trait));
   for (; at && at < found->end; at++) {
     size_t bytes = 0;
-    if (is_word(at[-1]) || at[-1] == ':') continue;
-    while (is_word(at[bytes])) bytes++;
+    if (rust_name_is_word(at[-1]) || at[-1] == ':') continue;
+    while (rust_name_is_word(at[bytes])) bytes++;
     if (!bytes || !text_begins(at + bytes, "::") || is_of_library(at)) continue;
     void *in_type = memmem(found->type, (size_t)(found->as - found->type), at, bytes + strlen("::"));
     if (!in_type) return true;
@@ -90,7 +90,8 @@ static bool is_inherited(const struct implementation *found) {
   for (size_t i = 0; i < sizeof inherited / sizeof *inherited; i++) {
     if (!text_begins(found->trait, inherited[i].path)) continue;
     size_t bytes = strlen(inherited[i].written);
-    return !bytes || !text_begins(found->method, inherited[i].written) || is_word(found->method[bytes]);
+    return !bytes || !text_begins(found->method, inherited[i].written) ||
+           rust_name_is_word(found->method[bytes]);
   }
   return false;
 }
@@ -109,7 +110,7 @@ static bool is_primitive(const struct implementation *found) {
 
 enum rust_owner rust_owner_of(const char *name) {
   struct implementation found;
-  if (*name != '<' || !parse(name, &found)) return RUST_NOT_SAID;
+  if (*name != '<' || !rust_name_parse(name, &found)) return RUST_NOT_SAID;
   if (found.trait == found.end) return is_primitive(&found) ? RUST_LIBRARY : RUST_NOT_SAID;
   if (!is_type_of_library(found.trait)) return RUST_PROGRAM;
   bool library = is_inherited(&found) || (is_type_of_library(found.type) && !names_another_crate(&found));

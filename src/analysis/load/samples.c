@@ -59,7 +59,7 @@ static bool index_rate(struct loading *loading, double rate, uint16_t *index) {
   return true;
 }
 
-static bool keep_resize(struct loading *loading, const struct trace_resize *event) {
+static bool samples_keep_resize(struct loading *loading, const struct trace_resize *event) {
   struct change change = {.block = event->block,
                           .time_ns = event->time_ns,
                           .size = event->size,
@@ -98,7 +98,7 @@ static bool keep_change(struct loading *loading, struct change change) {
   return ARRAY_ADD(loading->changes, loading->change_count, loading->change_capacity, change);
 }
 
-static int by_block(const void *a, const void *b) {
+static int samples_by_block(const void *a, const void *b) {
   const struct trace_sample *left = a, *right = b;
   int order = order_numbers(left->block, right->block);
   return order ? order : order_numbers(left->time_ns, right->time_ns);
@@ -106,17 +106,18 @@ static int by_block(const void *a, const void *b) {
 
 static bool keep_sample(struct loading *loading, const struct trace_sample *sample) {
   const struct trace_sample *born = loading->born;
-  loading->born_unordered |= loading->born_count && by_block(&born[loading->born_count - 1], sample) > 0;
+  loading->born_unordered |=
+      loading->born_count && samples_by_block(&born[loading->born_count - 1], sample) > 0;
   return ARRAY_ADD(loading->born, loading->born_count, loading->born_capacity, *sample);
 }
 
-static bool keep_exec(struct samples *samples, const struct trace_text *path) {
+static bool samples_keep_exec(struct samples *samples, const struct trace_text *path) {
   free(samples->became);
   samples->became = path->length ? strdup(path->bytes) : NULL;
   return !path->length || samples->became;
 }
 
-static bool keep(struct loading *loading, const struct trace_event *event) {
+static bool samples_keep(struct loading *loading, const struct trace_event *event) {
   struct samples *samples = loading->samples;
   if (event->at.time_ns > samples->end_ns) samples->end_ns = event->at.time_ns;
   switch (event->kind) {
@@ -136,7 +137,7 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
                                                 .size = event->type.type,
                                                 .kind = TYPED});
   case TRACE_TYPE_NAME: return block_types_name(&loading->types, &event->type_name);
-  case TRACE_RESIZE: return keep_resize(loading, &event->resize);
+  case TRACE_RESIZE: return samples_keep_resize(loading, &event->resize);
   case TRACE_RATE: return keep_rate(loading, &event->rate);
   case TRACE_MEMORY: {
     struct memory_point point = {
@@ -161,14 +162,14 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
     samples->ended = true;
     samples->end = event->end;
     return true;
-  case TRACE_EXEC: return keep_exec(samples, &event->exec.path);
+  case TRACE_EXEC: return samples_keep_exec(samples, &event->exec.path);
   default: return heap_life_keep(&samples->life, event) && mapped_keep(&samples->mapped, event);
   }
 }
 
 /* A free comes after all other changes of its block, even if the clocks of two processors disagree.
  */
-static int by_block_then_time(const void *a, const void *b) {
+static int samples_by_block_then_time(const void *a, const void *b) {
   const struct change *left = a, *right = b;
   int order = order_numbers(left->block, right->block);
   if (!order) order = (left->kind == FREED) - (right->kind == FREED);
@@ -176,14 +177,14 @@ static int by_block_then_time(const void *a, const void *b) {
 }
 
 /* Sorts unless all is in order, as most of a trace's records are. */
-static void sort(void *items, size_t count, size_t size, int (*order)(const void *, const void *)) {
+static void samples_sort(void *items, size_t count, size_t size, int (*order)(const void *, const void *)) {
   const char *bytes = items;
   size_t i = 1;
   while (i < count && order(bytes + (i - 1) * size, bytes + i * size) <= 0) i++;
   if (i < count) qsort(items, count, size, order);
 }
 
-/* Sorts the changes by_block_then_time. A block has few changes, so most of the work is to order them by
+/* Sorts the changes samples_by_block_then_time. A block has few changes, so most of the work is to order them by
  * block. False without memory. */
 static bool sort_changes(struct loading *loading) {
   size_t count = loading->change_count;
@@ -199,16 +200,16 @@ static bool sort_changes(struct loading *loading) {
   loading->changes = ordered;
   for (size_t begin = 0, end; begin < count; begin = end) {
     for (end = begin + 1; end < count && ordered[end].block == ordered[begin].block;) end++;
-    sort(ordered + begin, end - begin, sizeof *ordered, by_block_then_time);
+    samples_sort(ordered + begin, end - begin, sizeof *ordered, samples_by_block_then_time);
   }
   return true;
 }
 
-static int by_time(const void *a, const void *b) {
+static int samples_by_time(const void *a, const void *b) {
   return order_numbers(((const struct memory_point *)a)->time_ns, ((const struct memory_point *)b)->time_ns);
 }
 
-static int by_change(const void *a, const void *b) {
+static int samples_by_change(const void *a, const void *b) {
   return order_numbers(((const struct rate_change *)a)->time_ns, ((const struct rate_change *)b)->time_ns);
 }
 
@@ -257,7 +258,7 @@ static uint64_t end_in_dropped(const struct trace_times *dropped, const struct r
   return STILL_ALIVE;
 }
 
-static bool add_row(struct loading *loading, const struct row *row) {
+static bool samples_add_row(struct loading *loading, const struct row *row) {
   struct samples *samples = loading->samples;
   size_t count = samples->row_count;
   loading->rows_unordered |= count && samples_by_begin(&samples->rows[count - 1], row) > 0;
@@ -295,13 +296,13 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
     struct row later = next_row(&row, next);
     row.end_ns = later.begin_ns;
     row.last = false;
-    if (!add_row(loading, &row)) return false;
+    if (!samples_add_row(loading, &row)) return false;
     row = later;
     row.end_ns = STILL_ALIVE;
     row.last = true;
   }
   if (row.end_ns == STILL_ALIVE) row.end_ns = end_in_dropped(loading->dropped, &row);
-  if (!add_row(loading, &row)) return false;
+  if (!samples_add_row(loading, &row)) return false;
   double growth = growth_of_sizes(born->grown ? born->previous_size : 0, born->size);
   return grown_finish_block(&samples->grown, samples->rows + begin, samples->row_count - begin, growth,
                             samples->rates);
@@ -319,11 +320,12 @@ static bool give_types(struct loading *loading) {
   return samples->row_types;
 }
 
-static bool join(struct loading *loading) {
+static bool samples_join(struct loading *loading) {
   struct samples *samples = loading->samples;
   if (source_process_count(samples->source) == 1) /* the times of several are not told apart */
     loading->dropped = &source_damage(samples->source)->dropped;
-  if (loading->born_unordered) qsort(loading->born, loading->born_count, sizeof *loading->born, by_block);
+  if (loading->born_unordered)
+    qsort(loading->born, loading->born_count, sizeof *loading->born, samples_by_block);
   if (!sort_changes(loading)) return false;
   size_t change = 0;
   for (size_t i = 0; i < loading->born_count; i++) {
@@ -345,14 +347,15 @@ static bool join(struct loading *loading) {
   if (loading->rows_unordered)
     qsort(samples->rows, samples->row_count, sizeof *samples->rows, samples_by_begin);
   if (!give_types(loading)) return false;
-  sort(samples->memory, samples->memory_count, sizeof *samples->memory, by_time);
-  sort(samples->groups, samples->group_count, sizeof *samples->groups, by_group_time);
-  sort(samples->rate_changes, samples->rate_change_count, sizeof *samples->rate_changes, by_change);
+  samples_sort(samples->memory, samples->memory_count, sizeof *samples->memory, samples_by_time);
+  samples_sort(samples->groups, samples->group_count, sizeof *samples->groups, by_group_time);
+  samples_sort(samples->rate_changes, samples->rate_change_count, sizeof *samples->rate_changes,
+               samples_by_change);
   return true;
 }
 
 /* Where damage hides the kind of heap, collection records show that the heap is a collected one. */
-static bool is_collected(const struct samples *samples) {
+static bool samples_is_collected(const struct samples *samples) {
   enum source_heap heap = source_heap(samples->source);
   return heap == SOURCE_HEAP_COLLECTED || (heap == SOURCE_HEAP_UNKNOWN && samples->life.collection_count);
 }
@@ -369,8 +372,8 @@ static void complete_row(struct row *row, const struct samples *samples) {
 }
 
 /* Completes the rows once all records are known: areas, lives in words, next cycles. */
-static bool complete(struct samples *samples) {
-  samples->collected = is_collected(samples);
+static bool samples_complete(struct samples *samples) {
+  samples->collected = samples_is_collected(samples);
   if (!mapped_complete(&samples->mapped) || !heap_life_complete(&samples->life, samples->end_ns) ||
       !samples_complete_lives(samples))
     return false;
@@ -378,11 +381,11 @@ static bool complete(struct samples *samples) {
   return true;
 }
 
-static bool collect(struct loading *loading, samples_progress *progress, void *context) {
+static bool samples_collect(struct loading *loading, samples_progress *progress, void *context) {
   struct source *source = loading->samples->source;
   struct trace_event event;
   for (uint64_t count = 0; source_next(source, &event); count++) {
-    if (!keep(loading, &event)) return false;
+    if (!samples_keep(loading, &event)) return false;
     if (progress && count % 16384 == 0) progress(source_position(source), context);
   }
   return !source_damage(source)->out_of_memory;
@@ -425,8 +428,8 @@ wn_status samples_read(struct source *source, const char *name, samples_progress
   struct loading loading = {.samples = samples};
   bool done =
       (ARRAY_ADD(samples->rates, samples->rate_count, loading.rate_capacity, source_run(source)->rate)) &&
-      collect(&loading, progress, context) && join(&loading) && processes_read(samples) &&
-      asleep_find(samples) && complete(samples) && samples_count_cut(samples);
+      samples_collect(&loading, progress, context) && samples_join(&loading) && processes_read(samples) &&
+      asleep_find(samples) && samples_complete(samples) && samples_count_cut(samples);
   free(loading.born);
   free(loading.changes);
   block_types_destroy(&loading.types);

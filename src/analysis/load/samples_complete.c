@@ -22,26 +22,26 @@ static double words_of(const struct samples *samples, const struct row *row) {
 }
 
 /* Adds the rows from *row on that begin before `ns`. Returns the words of the clock afterwards. */
-static double add_rows(const struct samples *samples, struct words_clock *clock, size_t *row, uint64_t ns,
-                       double words) {
+static double samples_complete_add_rows(const struct samples *samples, struct words_clock *clock, size_t *row,
+                                        uint64_t ns, double words) {
   for (; *row < samples->row_count && samples->rows[*row].begin_ns < ns; ++*row)
     words_clock_add(clock, samples->rows[*row].begin_ns, words += words_of(samples, &samples->rows[*row]));
   return words;
 }
 
-static bool make_clock(const struct samples *samples, struct words_clock *clock) {
+static bool samples_complete_make_clock(const struct samples *samples, struct words_clock *clock) {
   const struct heap_life *life = &samples->life;
   size_t row = 0;
   if (!words_clock_create(clock, samples->row_count + life->collection_count)) return false;
   double words = 0;
   for (size_t i = 0; i < life->collection_count; i++) {
     const struct trace_collection *record = &life->collections[i];
-    if (i == 0) words = add_rows(samples, clock, &row, record->time_ns, words);
+    if (i == 0) words = samples_complete_add_rows(samples, clock, &row, record->time_ns, words);
     if (i > 0) words += (double)(heap_life_allocated(record) - heap_life_allocated(record - 1));
     words_clock_add(clock, record->time_ns, words);
     while (row < samples->row_count && samples->rows[row].begin_ns <= record->time_ns) row++;
   }
-  add_rows(samples, clock, &row, UINT64_MAX, words);
+  samples_complete_add_rows(samples, clock, &row, UINT64_MAX, words);
   return true;
 }
 
@@ -55,7 +55,7 @@ static struct keyed *order_by_end(const struct samples *samples, size_t *count) 
   return order_owned(keyed, *count);
 }
 
-static struct lived *order_by_life(const struct samples *samples, size_t *count) {
+static struct lived *samples_complete_order_by_life(const struct samples *samples, size_t *count) {
   struct keyed *keyed = array_new(samples->row_count, sizeof *keyed);
   *count = 0;
   for (size_t i = 0; keyed && i < samples->row_count; i++) {
@@ -70,7 +70,7 @@ static bool fill_life_words(struct samples *samples) {
   struct words_clock clock;
   free(samples->life_words);
   samples->life_words = array_new(samples->row_count, sizeof *samples->life_words);
-  if (!samples->life_words || !make_clock(samples, &clock)) return false;
+  if (!samples->life_words || !samples_complete_make_clock(samples, &clock)) return false;
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
     uint64_t died = row_died_ns(samples, row);
@@ -88,7 +88,7 @@ bool samples_complete_lives(struct samples *samples) {
   free(samples->steps);
   free(samples->by_life);
   samples->steps = samples_steps(samples, &samples->step_count);
-  samples->by_life = order_by_life(samples, &samples->by_life_count);
+  samples->by_life = samples_complete_order_by_life(samples, &samples->by_life_count);
   samples->spans = samples_spans(samples);
   return fill_life_words(samples) && samples->steps && samples->by_life && samples->spans;
 }

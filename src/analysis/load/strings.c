@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t hash_of(const char *text) { return hash_mix(hash_bytes(text, strlen(text))); }
+static uint64_t strings_hash_of(const char *text) { return hash_mix(hash_bytes(text, strlen(text))); }
 
 /* The index has the numbers plus 1. */
-static uint32_t find(const struct strings *strings, const char *text, uint64_t hash) {
+static uint32_t find_strings(const struct strings *strings, const char *text, uint64_t hash) {
   struct index_walk walk = {.hash = hash};
   uint32_t found;
   while ((found = index_next(&strings->by_text, &walk)))
@@ -17,7 +17,7 @@ static uint32_t find(const struct strings *strings, const char *text, uint64_t h
   return found;
 }
 
-static bool add(struct strings *strings, const char *text, uint64_t hash) {
+static bool strings_add(struct strings *strings, const char *text, uint64_t hash) {
   char *copy = strdup(text);
   bool room = copy && array_reserve(&strings->text, &strings->capacity, (size_t)strings->count + 1,
                                     sizeof *strings->text);
@@ -30,7 +30,7 @@ static bool add(struct strings *strings, const char *text, uint64_t hash) {
 
 struct strings *strings_create(void) {
   struct strings *strings = calloc(1, sizeof *strings);
-  if (strings && add(strings, "", hash_of(""))) return strings;
+  if (strings && strings_add(strings, "", strings_hash_of(""))) return strings;
   strings_free(strings);
   return NULL;
 }
@@ -44,15 +44,15 @@ void strings_free(struct strings *strings) {
 }
 
 bool strings_find(const struct strings *strings, const char *text, uint32_t *number) {
-  uint32_t found = find(strings, text, hash_of(text));
+  uint32_t found = find_strings(strings, text, strings_hash_of(text));
   if (found) *number = found - 1;
   return found != 0;
 }
 
 uint32_t strings_intern(struct strings *strings, const char *text) {
-  uint64_t hash = hash_of(text);
-  uint32_t found = find(strings, text, hash);
+  uint64_t hash = strings_hash_of(text);
+  uint32_t found = find_strings(strings, text, hash);
   if (found) return found - 1;
-  return add(strings, text, hash) ? strings->count - 1 : 0;
+  return strings_add(strings, text, hash) ? strings->count - 1 : 0;
 }
 /* SPDX-License-Identifier: MIT */

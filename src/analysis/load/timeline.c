@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool counts(const struct row *row, row_filter *selects, void *context) {
+static bool timeline_counts(const struct row *row, row_filter *selects, void *context) {
   return row->probability > 0 && (!selects || selects(row, context));
 }
 
 /* The time of a moment of the curve. The last moment is the end. Computed without overflow. */
-static uint64_t time_of(uint64_t end_ns, size_t moment, size_t count) {
+static uint64_t timeline_time_of(uint64_t end_ns, size_t moment, size_t count) {
   return end_ns / (count - 1) * moment + end_ns % (count - 1) * moment / (count - 1);
 }
 
@@ -32,7 +32,7 @@ struct grid {
 static void make_grid(struct grid *grid, uint64_t end_ns, size_t count) {
   grid->per_ns = end_ns ? (double)(count - 1) / (double)end_ns : 0;
   grid->count = count;
-  for (size_t i = 0; i < count; i++) grid->time_ns[i] = time_of(end_ns, i, count);
+  for (size_t i = 0; i < count; i++) grid->time_ns[i] = timeline_time_of(end_ns, i, count);
 }
 
 /* The first moment at or after a time. */
@@ -78,7 +78,7 @@ struct events {
   uint32_t begin[TIMELINE_MOMENTS + 1], end[TIMELINE_MOMENTS + 1]; /* by moment, the first of its list */
 };
 
-static void add_event(struct events *events, uint32_t key, double bytes, size_t begin, size_t end) {
+static void timeline_add_event(struct events *events, uint32_t key, double bytes, size_t begin, size_t end) {
   events->all[events->count++] = (struct event){key, events->begin[begin], events->end[end], bytes};
   events->begin[begin] = events->end[end] = (uint32_t)events->count;
 }
@@ -128,7 +128,8 @@ static void sum_changes(struct flow *flow, size_t count) {
 /* Of consecutive measurements, keeps the one with the largest resident size and the one with the
  * most private memory, in order of time. Returns 1 if these are the same measurement, otherwise 2.
  */
-static size_t keep_largest(const struct memory_point *from, size_t count, struct memory_point *points) {
+static size_t timeline_keep_largest(const struct memory_point *from, size_t count,
+                                    struct memory_point *points) {
   size_t rss = 0, private = 0;
   for (size_t i = 1; i < count; i++) {
     if (from[i].rss_bytes > from[rss].rss_bytes) rss = i;
@@ -149,7 +150,7 @@ struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, ro
   for (size_t i = 0; i < samples->row_count; i++) {
     if (spans && !span_has(&spans[i], time_ns)) continue;
     const struct row *row = &samples->rows[i];
-    if (row_is_live_at(row, time_ns) && counts(row, selects, context)) timeline_add_live(&sums, row);
+    if (row_is_live_at(row, time_ns) && timeline_counts(row, selects, context)) timeline_add_live(&sums, row);
   }
   return sums;
 }
@@ -163,7 +164,7 @@ void timeline_curve(const struct samples *samples, row_filter *selects, void *co
     const struct row *row = &samples->rows[i];
     struct span span = row_span(samples, row);
     size_t begin = moment_from(span.begin_ns, &grid), end = moment_after(&span, &grid);
-    if (begin < end && counts(row, selects, context)) add_stretch(nodes, row, begin, end);
+    if (begin < end && timeline_counts(row, selects, context)) add_stretch(nodes, row, begin, end);
   }
   sum_moments(nodes, &grid, moments);
 }
@@ -175,7 +176,7 @@ bool timeline_curves(const struct samples *samples, row_key *key_of, void *conte
   make_grid(&grid, samples->end_ns, count);
   for (size_t i = 0; nodes && i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    uint32_t key = counts(row, NULL, NULL) ? key_of(row, context) : NO_KEY;
+    uint32_t key = timeline_counts(row, NULL, NULL) ? key_of(row, context) : NO_KEY;
     if (key == NO_KEY) continue;
     struct span span = row_span(samples, row);
     add_stretch(nodes[key], row, moment_from(span.begin_ns, &grid), moment_after(&span, &grid));
@@ -196,11 +197,11 @@ bool timeline_most(const struct samples *samples, row_key *key_of, void *context
   for (size_t key = 0; key < keys; key++) most[key] = 0;
   for (size_t i = 0; done && i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    uint32_t key = counts(row, NULL, NULL) ? key_of(row, context) : NO_KEY;
+    uint32_t key = timeline_counts(row, NULL, NULL) ? key_of(row, context) : NO_KEY;
     if (key == NO_KEY) continue;
     struct span span = row_span(samples, row);
     size_t begin = moment_from(span.begin_ns, &grid), end = moment_after(&span, &grid);
-    if (begin < end) add_event(&events, key, (double)row->size / row->probability, begin, end);
+    if (begin < end) timeline_add_event(&events, key, (double)row->size / row->probability, begin, end);
   }
   if (done) walk_events(&events, count, now, most);
   free(events.all);
@@ -215,7 +216,7 @@ void timeline_flow(const struct samples *samples, row_filter *selects, void *con
   memset(flow, 0, count * sizeof *flow);
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    if (!counts(row, selects, context)) continue;
+    if (!timeline_counts(row, selects, context)) continue;
     struct span span = row_span(samples, row);
     size_t begin = moment_from(span.begin_ns, &grid), end = moment_after(&span, &grid), move = end;
     double bytes = (double)row->size / row->probability;
@@ -235,7 +236,7 @@ size_t timeline_memory_thinned(const struct samples *samples, struct memory_poin
   for (size_t i = 0; i < total && total <= most; i++) points[kept++] = samples->memory[i];
   for (size_t i = 0; i < stretches && total > most; i++) {
     size_t begin = total * i / stretches, end = total * (i + 1) / stretches;
-    kept += keep_largest(samples->memory + begin, end - begin, points + kept);
+    kept += timeline_keep_largest(samples->memory + begin, end - begin, points + kept);
   }
   return kept;
 }
@@ -244,7 +245,7 @@ struct sums timeline_allocated(const struct samples *samples, row_filter *select
   struct sums sums = {0};
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    if (counts(row, selects, context)) timeline_add_call(&sums, samples, row);
+    if (timeline_counts(row, selects, context)) timeline_add_call(&sums, samples, row);
   }
   return sums;
 }

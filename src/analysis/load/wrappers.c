@@ -104,7 +104,7 @@ struct finding {
 
 /* ---- names ---- */
 
-static bool word_at(const char *name, size_t at, const char *word) {
+static bool wrappers_word_at(const char *name, size_t at, const char *word) {
   size_t length = strlen(word);
   bool begins = !at || !(isalnum((unsigned char)name[at - 1]) || name[at - 1] == '_');
   return begins && !strncmp(name + at, word, length) &&
@@ -149,21 +149,23 @@ static void reduce(const char *name, char reduced[NAME_MOST]) {
     depth += c == '<';
     if (!depth) reduced[length++] = c;
     depth -= c == '>' && depth;
-    if (c == ' ' && !depth && !within_type && !(length >= 9 && word_at(reduced, length - 9, "operator")))
+    if (c == ' ' && !depth && !within_type &&
+        !(length >= 9 && wrappers_word_at(reduced, length - 9, "operator")))
       length = 0;
   }
   reduced[length] = 0;
 }
 
-static bool ends_with(const char *text, size_t length, const char *end) {
+static bool wrappers_ends_with(const char *text, size_t length, const char *end) {
   size_t tail = strlen(end);
   return length >= tail && !memcmp(text + length - tail, end, tail);
 }
 
 static bool is_method(const char *reduced, const char *type, const char *name) {
   size_t length = strlen(reduced), tail = strlen(name);
-  return length > tail + 2 && ends_with(reduced, length, name) &&
-         !memcmp(reduced + length - tail - 2, "::", 2) && ends_with(reduced, length - tail - 2, type);
+  return length > tail + 2 && wrappers_ends_with(reduced, length, name) &&
+         !memcmp(reduced + length - tail - 2, "::", 2) &&
+         wrappers_ends_with(reduced, length - tail - 2, type);
 }
 
 /* Copies a name without the inline namespaces that versions of C++'s standard library have in std.
@@ -174,7 +176,7 @@ static void omit_versions(const char *reduced, char plain[NAME_MOST]) {
   strcpy(plain + library, reduced + library + (library ? cxx_version_bytes(reduced + library) : 0));
 }
 
-static bool has_no_name(const char *name) { return strstr(name, "+0x") || !strncmp(name, "0x", 2); }
+static bool wrappers_has_no_name(const char *name) { return strstr(name, "+0x") || !strncmp(name, "0x", 2); }
 
 /* What a name says about its function. IT_ALLOCATES: the last part of the name has "alloc" in it
  * and not "dealloc". WHAT: it begins with "alloc", and more follows. NOTHING_ELSE: it ends in "alloc",
@@ -189,7 +191,7 @@ static enum saying saying_of(const char *name) {
   if (!strcasestr(last, "alloc") || strcasestr(last, "dealloc")) return SAYS_NOTHING;
   size_t length = strlen(last), word = strlen("alloc");
   if (!strncasecmp(last, "alloc", word) && last[word] && strcmp(last + word, "ate")) return SAYS_WHAT;
-  bool at_end = length > word && ends_with(last, length, "alloc");
+  bool at_end = length > word && wrappers_ends_with(last, length, "alloc");
   return at_end && islower((unsigned char)last[length - word - 1]) ? SAYS_NOTHING_ELSE : SAYS_IT_ALLOCATES;
 }
 
@@ -246,7 +248,7 @@ static void find_owns(struct finding *finding) {
 }
 
 /* The frame that calls the own frame, without those between languages; NULL if that is the outermost. */
-static const struct frame *caller_of(const struct finding *finding, struct own own) {
+static const struct frame *wrappers_caller_of(const struct finding *finding, struct own own) {
   size_t at = own.frame + 1;
   for (uint32_t node = own.node, parent; node; at = 0, node = parent) {
     struct frames frames = names_of(finding->names, node);
@@ -260,7 +262,7 @@ static const struct frame *caller_of(const struct finding *finding, struct own o
 
 /* Counts a sample for each wrapper inside the own frame of a stack, but for those between languages: no line
  * of the program calls them. */
-static void count_ends(struct finding *finding, uint32_t stack, struct own own) {
+static void wrappers_count_ends(struct finding *finding, uint32_t stack, struct own own) {
   for (uint32_t node = stack; node; node = source_stack(finding->samples->source, node).parent) {
     struct frames frames = names_of(finding->names, node);
     size_t count = node == own.node ? own.frame : frames.count;
@@ -283,11 +285,11 @@ static bool calls_back(struct finding *finding, uint32_t function) {
 static void see_row(struct finding *finding, const struct row *row) {
   if (!row->stack || row->stack > finding->nodes) return;
   struct own own = finding->owns[row->stack];
-  count_ends(finding, row->stack, own);
+  wrappers_count_ends(finding, row->stack, own);
   if (!own.node) return;
   struct frames frames = names_of(finding->names, own.node);
   struct shape *shape = &finding->shapes[frames.frame[own.frame].function];
-  const struct frame *caller = caller_of(finding, own);
+  const struct frame *caller = wrappers_caller_of(finding, own);
   see(&shape->callers, caller ? caller->function : UINT64_MAX);
   if (!caller || !caller->wrapper || calls_back(finding, caller->function)) shape->others_call_it = true;
   see(&shape->sizes, row->size);
@@ -324,7 +326,7 @@ static bool has_shape(const struct finding *finding, uint32_t function) {
   if (!shape->others_call_it) return true;
   const char *name = strings_text(finding->names->strings, function);
   bool chosen = shape->callers.count >= CALLERS_LEAST && shape->sizes.count >= SIZES_LEAST;
-  if (has_no_name(name)) return chosen && shape->bytes <= NAMELESS_BYTES;
+  if (wrappers_has_no_name(name)) return chosen && shape->bytes <= NAMELESS_BYTES;
   if (chosen && is_tiny(shape)) return true;
   enum saying saying = saying_of(name);
   if (saying == SAYS_NOTHING || saying == SAYS_WHAT) return saying == SAYS_WHAT && chosen;
@@ -333,7 +335,7 @@ static bool has_shape(const struct finding *finding, uint32_t function) {
 }
 
 /* By its place a call of a function without a name: nameless.h. */
-static void mark(const struct finding *finding, size_t frame_count) {
+static void wrappers_mark(const struct finding *finding, size_t frame_count) {
   for (size_t i = 0; i < frame_count; i++) {
     struct frame *frame = &finding->names->frame[i];
     enum standing least =
@@ -363,7 +365,7 @@ static int by_samples(const void *a, const void *b, void *context) {
   return (left < right) - (left > right);
 }
 
-static bool list(const struct finding *finding, struct wrappers *wrappers) {
+static bool wrappers_list(const struct finding *finding, struct wrappers *wrappers) {
   uint32_t strings = finding->names->strings->count;
   wrappers->functions = malloc((strings + 1) * sizeof *wrappers->functions);
   if (!wrappers->functions) return false;
@@ -377,7 +379,7 @@ static bool list(const struct finding *finding, struct wrappers *wrappers) {
 
 /* Whether the user gave this name: whole, as tables show it, or without template arguments and
  * parameters. */
-static bool is_named(const char *name, const char *reduced, const char *given) {
+static bool wrappers_is_named(const char *name, const char *reduced, const char *given) {
   char plain[NAME_MOST];
   return !strcmp(name, given) || !strcmp(reduced, given) ||
          (cxx_name_plain(name, plain, sizeof plain) && !strcmp(plain, given));
@@ -394,7 +396,7 @@ static wn_status know_names(const struct names *names, const struct wrappers_opt
     is[i] = wrapper_is_known(name) ? FOUND : NO_WRAPPER;
     if (named) reduce(name, reduced);
     for (size_t j = 0; j < named; j++)
-      if (is_named(name, reduced, options->named[j])) is[i] = GIVEN, used[j] = true;
+      if (wrappers_is_named(name, reduced, options->named[j])) is[i] = GIVEN, used[j] = true;
   }
   size_t unused = 0;
   while (unused < named && used[unused]) unused++;
@@ -404,7 +406,7 @@ static wn_status know_names(const struct names *names, const struct wrappers_opt
                                      options->named[unused]);
 }
 
-static bool prepare(struct finding *finding) {
+static bool wrappers_prepare(struct finding *finding) {
   size_t strings = finding->names->strings->count, nodes = (size_t)finding->nodes + 1;
   finding->shapes = malloc((strings + 1) * sizeof *finding->shapes);
   finding->owns = calloc(nodes, sizeof *finding->owns);
@@ -482,7 +484,9 @@ bool wrapper_is_known(const char *name) {
   char reduced[NAME_MOST];
   reduce(name, reduced);
   size_t length = strlen(reduced);
-  if (ends_with(reduced, length, "operator new") || ends_with(reduced, length, "operator new[]")) return true;
+  if (wrappers_ends_with(reduced, length, "operator new") ||
+      wrappers_ends_with(reduced, length, "operator new[]"))
+    return true;
   for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
     if (!strcmp(reduced, whole[i])) return true;
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
@@ -496,17 +500,17 @@ wn_status wrappers_find(const struct samples *samples, struct names *names,
   if (options->none) return WN_OK;
   struct finding finding = {.samples = samples, .names = names, .nodes = source_stack_count(samples->source)};
   size_t frames = frames_in(names, finding.nodes);
-  wn_status error = prepare(&finding) ? know_names(names, options, finding.is) : WN_ENOMEM;
+  wn_status error = wrappers_prepare(&finding) ? know_names(names, options, finding.is) : WN_ENOMEM;
   if (!error) {
-    mark(&finding, frames);
+    wrappers_mark(&finding, frames);
     mark_containers(samples, names, frames);
     mark_runtimes(names, frames);
     cgo_mark(names, frames);
   }
   if (!error) error = interpreter_mark(samples, names, wrappers->interpreters);
   for (int round = 0; !error && round < ROUNDS_MOST && find_by_shape(&finding); round++)
-    mark(&finding, frames);
-  if (!error && !list(&finding, wrappers)) error = WN_ENOMEM;
+    wrappers_mark(&finding, frames);
+  if (!error && !wrappers_list(&finding, wrappers)) error = WN_ENOMEM;
   free(finding.is);
   free(finding.shapes);
   free(finding.owns);

@@ -57,7 +57,7 @@ static wn_status fail_at(const struct parser *parser, const char *at, const char
                    *at ? ", found: " : ", found the end", at, hint);
 }
 
-static wn_status fail(const struct parser *parser, const char *wanted) {
+static wn_status query_fail(const struct parser *parser, const char *wanted) {
   return fail_at(parser, parser->at, wanted);
 }
 
@@ -81,7 +81,7 @@ static void condition_free(struct condition *condition) {
   free(condition);
 }
 
-static struct condition *make(enum kind kind, struct condition *left, struct condition *right) {
+static struct condition *query_make(enum kind kind, struct condition *left, struct condition *right) {
   struct condition *condition = calloc(1, sizeof *condition);
   if (!condition) {
     condition_free(left);
@@ -95,7 +95,7 @@ static struct condition *make(enum kind kind, struct condition *left, struct con
   return condition;
 }
 
-static const struct field *take_field(struct parser *parser) {
+static const struct field *query_take_field(struct parser *parser) {
   for (const struct field *field = query_fields; field->name; field++)
     if (take_word(parser, field->name) || (field->synonym && take_word(parser, field->synonym))) return field;
   return NULL;
@@ -127,7 +127,7 @@ static char *take_quoted(struct parser *parser, char quote) {
   }
   if (text && *at) return *out = 0, parser->at = at + 1, text;
   free(text);
-  return fail(parser, quote == '"' ? "a closing \"" : "a closing '"), NULL;
+  return query_fail(parser, quote == '"' ? "a closing \"" : "a closing '"), NULL;
 }
 
 /* Takes a quoted string, or everything up to a blank or a parenthesis. If there is none, returns
@@ -138,7 +138,7 @@ static char *take_value(struct parser *parser) {
   parser->value_at = begin;
   if (*begin == '"' || *begin == '\'') return take_quoted(parser, *begin);
   end = begin + strcspn(begin, " \t\n()");
-  if (end == begin) return fail(parser, "a value"), NULL;
+  if (end == begin) return query_fail(parser, "a value"), NULL;
   parser->at = end;
   return strndup(begin, (size_t)(end - begin));
 }
@@ -231,19 +231,19 @@ static void fail_no_field(struct parser *parser) {
   for (const struct field *field = query_fields; field->name; field++)
     snprintf(names + strlen(names), sizeof names - strlen(names), "%s, ", field->name);
   snprintf(names + strlen(names) - 2, sizeof names - strlen(names) + 2, ", not or (");
-  fail(parser, names);
+  query_fail(parser, names);
 }
 
 static struct condition *parse_comparison(struct parser *parser) {
   enum relation relation;
   skip_space(parser);
   const char *at = parser->at;
-  const struct field *field = take_field(parser);
+  const struct field *field = query_take_field(parser);
   if (!field) return fail_no_field(parser), NULL;
-  if (!take_relation(parser, &relation)) return fail(parser, "one of = != ~ !~ < <= > >="), NULL;
+  if (!take_relation(parser, &relation)) return query_fail(parser, "one of = != ~ !~ < <= > >="), NULL;
   char *text = take_value(parser);
   if (!text) return NULL;
-  struct condition *condition = make(FIELD, NULL, NULL);
+  struct condition *condition = query_make(FIELD, NULL, NULL);
   if (!condition) return free(text), NULL;
   condition->at = at;
   condition->field = field;
@@ -260,7 +260,7 @@ static struct condition *parse_group(struct parser *parser) {
   skip_space(parser);
   if (inner && *parser->at != ')') {
     condition_free(inner);
-    return fail(parser, "and, or, or )"), NULL;
+    return query_fail(parser, "and, or, or )"), NULL;
   }
   if (inner) parser->at++;
   return inner;
@@ -268,11 +268,11 @@ static struct condition *parse_group(struct parser *parser) {
 
 static struct condition *parse_factor(struct parser *parser) {
   struct condition *factor;
-  if (++parser->depth > DEPTH_MOST) return fail(parser, "fewer nested conditions"), NULL;
+  if (++parser->depth > DEPTH_MOST) return query_fail(parser, "fewer nested conditions"), NULL;
   skip_space(parser);
   if (take_word(parser, "not")) {
     struct condition *inner = parse_factor(parser);
-    factor = inner ? make(NOT, inner, NULL) : NULL;
+    factor = inner ? query_make(NOT, inner, NULL) : NULL;
   } else {
     factor = *parser->at == '(' ? parse_group(parser) : parse_comparison(parser);
   }
@@ -289,7 +289,7 @@ static struct condition *parse_chain(struct parser *parser, const char *word, en
       condition_free(left);
       return NULL;
     }
-    left = make(kind, left, right);
+    left = query_make(kind, left, right);
   }
   return left;
 }
@@ -330,7 +330,7 @@ wn_status query_parse(const char *text, struct query **result) {
   skip_space(&parser);
   if (*parser.at) {
     condition_free(root);
-    return fail(&parser, "and, or, or the end");
+    return query_fail(&parser, "and, or, or the end");
   }
   struct query *query = calloc(1, sizeof *query);
   if (!query) {

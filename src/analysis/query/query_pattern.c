@@ -19,7 +19,7 @@ struct scan {
   int depth;
 };
 
-static void add(struct scan *scan, double atoms) {
+static void query_pattern_add(struct scan *scan, double atoms) {
   struct group *group = &scan->groups[scan->depth];
   group->atoms += atoms;
   group->last = atoms;
@@ -48,7 +48,7 @@ static const char *skip_bracket(const char *at) {
 /* Behind an interval {n,m}, which begins at `at`. A brace without a number stands for itself. */
 static const char *take_interval(struct scan *scan, const char *at) {
   char *end;
-  if (!isdigit((unsigned char)at[1]) && at[1] != ',') return add(scan, 1), at + 1;
+  if (!isdigit((unsigned char)at[1]) && at[1] != ',') return query_pattern_add(scan, 1), at + 1;
   double times = 1;
   for (at++; *at && *at != '}'; at = *end && *end != '}' ? end + 1 : end)
     times = fmax(times, (double)strtoul(at, &end, 10));
@@ -62,9 +62,9 @@ static bool open_group(struct scan *scan) {
 }
 
 static void close_group(struct scan *scan) {
-  if (!scan->depth) return add(scan, 1);
+  if (!scan->depth) return query_pattern_add(scan, 1);
   double atoms = scan->groups[scan->depth--].atoms;
-  add(scan, atoms);
+  query_pattern_add(scan, atoms);
 }
 
 /* ---- shared ---- */
@@ -73,8 +73,8 @@ bool query_pattern_is_moderate(const char *at) {
   struct scan scan = {.groups = {{0, 1}}};
   while (*at) {
     switch (*at) {
-    case '\\': at += at[1] ? 2 : 1, add(&scan, 1); break;
-    case '[': at = skip_bracket(at), add(&scan, 1); break;
+    case '\\': at += at[1] ? 2 : 1, query_pattern_add(&scan, 1); break;
+    case '[': at = skip_bracket(at), query_pattern_add(&scan, 1); break;
     case '{': at = take_interval(&scan, at); break;
     case '+': at++, repeat(&scan, 2); break;
     case '*':
@@ -84,7 +84,7 @@ bool query_pattern_is_moderate(const char *at) {
       if (!open_group(&scan)) return false;
       at++;
       break;
-    default: at++, add(&scan, 1);
+    default: at++, query_pattern_add(&scan, 1);
     }
     if (scan.groups[scan.depth].atoms > ATOMS_MOST) return false;
   }

@@ -145,7 +145,7 @@ static bool bind_types(struct condition *condition, const struct names *names) {
   return condition->matches;
 }
 
-static bool bind(struct condition *condition, struct query *query, const struct names *names) {
+static bool query_selects_bind(struct condition *condition, struct query *query, const struct names *names) {
   if (!condition) return true;
   if (condition->field && condition->field->type == PROCESS)
     return bind_processes(condition, query->samples, names);
@@ -154,20 +154,21 @@ static bool bind(struct condition *condition, struct query *query, const struct 
     return bind_threads(condition, query->samples, names);
   if (condition->field && condition->field->type == TYPE_NAME) return bind_types(condition, names);
   if (condition->field && is_on_frames(condition->field->type)) return bind_frames(condition, query, names);
-  return bind(condition->left, query, names) && bind(condition->right, query, names);
+  return query_selects_bind(condition->left, query, names) &&
+         query_selects_bind(condition->right, query, names);
 }
 
 /* As for a moment that `at` names: what was live after the end is not known. */
-static wn_status check_live(const struct condition *condition, uint64_t end_ns) {
+static wn_status query_selects_check_live(const struct condition *condition, uint64_t end_ns) {
   if (!condition) return WN_OK;
   if (condition->field && condition->field->type == LIVE_AT && condition->number > (double)end_ns)
     return error_set(WN_EINVAL, "live %.40s: that is after the end of the trace", condition->text);
-  wn_status error = check_live(condition->left, end_ns);
-  return error ? error : check_live(condition->right, end_ns);
+  wn_status error = query_selects_check_live(condition->left, end_ns);
+  return error ? error : query_selects_check_live(condition->right, end_ns);
 }
 
 /* Of totals (sources/source.h) code alone is recorded. */
-static bool is_recorded(const struct field *field, const struct samples *samples) {
+static bool query_selects_is_recorded(const struct field *field, const struct samples *samples) {
   const struct source_limits *limits = source_limits(samples->source);
   if (field->type == TYPE_NAME) return samples->types != NULL;
   if (limits->totals) return is_on_frames(field->type) || field->type == MOMENT;
@@ -177,7 +178,7 @@ static bool is_recorded(const struct field *field, const struct samples *samples
 
 static wn_status check_recorded(const struct condition *condition, const struct samples *samples) {
   if (!condition) return WN_OK;
-  if (condition->field && !is_recorded(condition->field, samples))
+  if (condition->field && !query_selects_is_recorded(condition->field, samples))
     return error_set(WN_EINVAL, "'%s': such a file does not tell this of its blocks", condition->field->name);
   wn_status error = check_recorded(condition->left, samples);
   return error ? error : check_recorded(condition->right, samples);
@@ -215,23 +216,29 @@ static bool field_takes(const struct condition *condition, const struct query *q
   return false;
 }
 
-static bool selects(const struct condition *condition, const struct query *query, const struct row *row) {
+static bool query_selects_selects(const struct condition *condition, const struct query *query,
+                                  const struct row *row) {
   switch (condition->kind) {
-  case OR: return selects(condition->left, query, row) || selects(condition->right, query, row);
-  case AND: return selects(condition->left, query, row) && selects(condition->right, query, row);
-  case NOT: return !selects(condition->left, query, row);
+  case OR:
+    return query_selects_selects(condition->left, query, row) ||
+           query_selects_selects(condition->right, query, row);
+  case AND:
+    return query_selects_selects(condition->left, query, row) &&
+           query_selects_selects(condition->right, query, row);
+  case NOT: return !query_selects_selects(condition->left, query, row);
   case FIELD: return field_takes(condition, query, row);
   }
   return false;
 }
 
 /* A lower bound of a field, over all blocks that a condition takes; 0: there is no better one. */
-static double least_of(const struct condition *condition, const char *field) {
+static double query_selects_least_of(const struct condition *condition, const char *field) {
   double left, right;
   switch (condition->kind) {
   case OR:
   case AND:
-    left = least_of(condition->left, field), right = least_of(condition->right, field);
+    left = query_selects_least_of(condition->left, field),
+    right = query_selects_least_of(condition->right, field);
     return (left < right) == (condition->kind == OR) ? left : right;
   case NOT: return 0;
   case FIELD: break;
@@ -270,14 +277,15 @@ wn_status query_bind(struct query *query, const struct samples *samples, const s
   query->names = names;
   query->node_count = source_stack_count(samples->source);
   wn_status error = check_recorded(query->root, samples);
-  if (!error) error = check_live(query->root, samples->end_ns);
+  if (!error) error = query_selects_check_live(query->root, samples->end_ns);
   if (error) return error;
-  if (!bind(query->root, query, names)) return error_set(WN_ENOMEM, "not enough memory for the query");
+  if (!query_selects_bind(query->root, query, names))
+    return error_set(WN_ENOMEM, "not enough memory for the query");
   return WN_OK;
 }
 
 bool query_selects(const struct query *query, const struct row *row) {
-  return selects(query->root, query, row);
+  return query_selects_selects(query->root, query, row);
 }
 
 bool query_selects_all(const struct query *query) { return !query || !selecting(query->root); }
@@ -294,11 +302,13 @@ const char *query_moment(const struct query *query, enum when *when, uint64_t *n
 }
 
 uint64_t query_born_from(const struct query *query) {
-  double least = least_of(query->root, "born");
+  double least = query_selects_least_of(query->root, "born");
   return least < (double)query->samples->end_ns ? (uint64_t)least : query->samples->end_ns;
 }
 
-double query_least_size(const struct query *query) { return query ? least_of(query->root, "size") : 0; }
+double query_least_size(const struct query *query) {
+  return query ? query_selects_least_of(query->root, "size") : 0;
+}
 
 struct stack_view query_view(const struct query *query) {
   return (struct stack_view){

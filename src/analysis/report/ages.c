@@ -30,7 +30,7 @@
 
 _Static_assert(WARM_UP + JUDGED + 1 == AGE_CLASSES, "the newest class is not judged");
 
-static int class_of(uint64_t time_ns, struct stretch stretch) {
+static int ages_class_of(uint64_t time_ns, struct stretch stretch) {
   if (time_ns >= stretch.end_ns) return AGE_CLASSES - 1;
   if (time_ns <= stretch.begin_ns) return 0;
   double part = (double)(time_ns - stretch.begin_ns) / (double)(stretch.end_ns - stretch.begin_ns);
@@ -42,7 +42,7 @@ static bool dies(const struct row *row, struct stretch stretch) { return row->di
 
 /* The class in which a row ends; AGE_CLASSES if it does not. */
 static int end_class(const struct row *row, struct stretch stretch) {
-  return ends(row, stretch) ? class_of(row->end_ns, stretch) : AGE_CLASSES;
+  return ends(row, stretch) ? ages_class_of(row->end_ns, stretch) : AGE_CLASSES;
 }
 
 /* The class at whose beginning a trend begins. */
@@ -50,7 +50,7 @@ static const int since_class[TRENDS] = {
     [TREND_SINCE_WARM_UP] = WARM_UP, [TREND_SINCE_LAST] = WARM_UP + JUDGED - QUARTER};
 
 /* The weight of a class in a trend. */
-static double weight_of(enum trend trend, int class) {
+static double ages_weight_of(enum trend trend, int class) {
   int j = class - WARM_UP + 1;
   double squares = JUDGED * (JUDGED + 1.0) * (JUDGED + 2.0) / 6; /* the sum of the slope's, times: 364 */
   if (class == AGE_CLASSES) return 0;
@@ -60,7 +60,7 @@ static double weight_of(enum trend trend, int class) {
 }
 
 static bool was_there(const struct row *row, enum trend trend, struct stretch stretch) {
-  return class_of(row->begin_ns, stretch) < since_class[trend] &&
+  return ages_class_of(row->begin_ns, stretch) < since_class[trend] &&
          end_class(row, stretch) >= since_class[trend];
 }
 
@@ -69,19 +69,19 @@ static void add_gone(struct ages *ages, const struct row *row, struct stretch st
   for (enum trend trend = TREND_SINCE_WARM_UP; trend < TRENDS; trend++)
     if (was_there(row, trend, stretch))
       sum_add(&ages->trends[trend].loss, (double)row->size, row->probability);
-  if (was_there(row, TREND_SINCE_LAST, stretch) && class_of(row->born_ns, stretch) < OLD)
+  if (was_there(row, TREND_SINCE_LAST, stretch) && ages_class_of(row->born_ns, stretch) < OLD)
     ages->old_gone += (double)row->size / row->probability;
 }
 
 /* Most blocks: one row, alive at the end, sampled at its birth. As the general case, only faster. */
-static void add_plain(struct ages *ages, const struct row *row, struct stretch stretch) {
+static void ages_add_plain(struct ages *ages, const struct row *row, struct stretch stretch) {
   double bytes = (double)row->size, p = row->probability;
-  int class = class_of(row->begin_ns, stretch);
+  int class = ages_class_of(row->begin_ns, stretch);
   ages->alive[class] += bytes / p;
   ages->samples[class]++;
   sum_add(&ages->all, bytes, p);
   for (enum trend trend = 0; trend < TRENDS; trend++) {
-    double weight = weight_of(trend, class);
+    double weight = ages_weight_of(trend, class);
     if (weight > 0) sum_add(&ages->trends[trend].gain, bytes * weight, p);
   }
 }
@@ -113,11 +113,11 @@ static void add_trend(struct ages *ages, enum trend trend, const struct samples 
   struct part part = {.resized = count > 1};
   if (first->first)
     part.known = -growth_at_birth(&samples->grown, first) * (double)first->size *
-                 weight_of(trend, class_of(first->begin_ns, stretch));
+                 ages_weight_of(trend, ages_class_of(first->begin_ns, stretch));
   for (size_t i = 0; i < count; i++) {
     const struct row *row = &samples->rows[rows[i]];
-    double begin = weight_of(trend, class_of(row->begin_ns, stretch));
-    part_add(&part, row, begin - weight_of(trend, end_class(row, stretch)));
+    double begin = ages_weight_of(trend, ages_class_of(row->begin_ns, stretch));
+    part_add(&part, row, begin - ages_weight_of(trend, end_class(row, stretch)));
   }
   trend_add(&ages->trends[trend], &part);
 }
@@ -129,7 +129,7 @@ static void add_classes(struct ages *ages, const struct samples *samples, struct
   int64_t grown[AGE_CLASSES + 1] = {0}; /* exact: a block that grew and shrank again is no sample */
   for (size_t i = 0; i < count; i++) {
     const struct row *row = &samples->rows[rows[i]];
-    int begin = class_of(row->begin_ns, stretch), end = end_class(row, stretch);
+    int begin = ages_class_of(row->begin_ns, stretch), end = end_class(row, stretch);
     double size = (double)row->size / row->probability;
     bytes[begin] += size, bytes[end] -= size;
     grown[begin] += (int64_t)row->size, grown[end] -= (int64_t)row->size;
@@ -171,7 +171,7 @@ void ages_add(struct ages *ages, const struct samples *samples, struct stretch s
     return;
   }
   if (first->first && first->last && !first->grown) {
-    add_plain(ages, first, stretch);
+    ages_add_plain(ages, first, stretch);
     return;
   }
   add_classes(ages, samples, stretch, rows, count);

@@ -5,17 +5,17 @@ typedef void read_column(const struct table_row *row, struct cell *cell);
 
 static void read_name(const struct table_row *row, struct cell *cell) { cell->text = row->name; }
 
-static const char *text_of(const struct table_row *row, uint32_t string) {
+static const char *columns_text_of(const struct table_row *row, uint32_t string) {
   return strings_text(row->table->report->names->strings, string);
 }
 
 static void read_module(const struct table_row *row, struct cell *cell) {
-  cell->text = text_of(row, table_label(row->table, row->group)->module);
+  cell->text = columns_text_of(row, table_label(row->table, row->group)->module);
 }
 
 static void read_file(const struct table_row *row, struct cell *cell) {
   const struct label *label = table_line_label(row->table, row->group);
-  cell->text = text_of(row, label->file ? label->file : label->source);
+  cell->text = columns_text_of(row, label->file ? label->file : label->source);
 }
 
 static void read_line(const struct table_row *row, struct cell *cell) {

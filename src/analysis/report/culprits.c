@@ -28,7 +28,7 @@ static const double CALLER_SHARE = 0.9, LATE_LAST = 1, LATE_LOW = 0.5, LATE_RISE
 
 /* The label of the function that calls a node's: of itself, or of a part that the compiler made of
  * it, a function is no caller. */
-static uint32_t caller_of(const struct call_tree *tree, uint32_t node) {
+static uint32_t culprits_caller_of(const struct call_tree *tree, uint32_t node) {
   uint32_t at = tree->nodes[node].parent;
   while (at && tree->nodes[at].label == tree->nodes[node].label) at = tree->nodes[at].parent;
   return tree->nodes[at].label;
@@ -42,7 +42,7 @@ static wn_status number_pairs(struct suspects *suspects) {
   bool done = keyed && suspects->pair_of_node && suspects->node_of_pair;
   for (uint32_t i = 0; done && i < tree->node_count; i++) {
     uint64_t label = tree->nodes[i].label;
-    keyed[i] = (struct keyed){label << 32 | caller_of(tree, i), i};
+    keyed[i] = (struct keyed){label << 32 | culprits_caller_of(tree, i), i};
   }
   done = done && order_by_key(keyed, tree->node_count);
   for (size_t i = 0; done && i < tree->node_count; i++) {
@@ -58,7 +58,7 @@ static uint32_t label_of_pair(const struct suspects *suspects, size_t pair) {
 }
 
 static uint32_t caller_of_pair(const struct suspects *suspects, size_t pair) {
-  return caller_of(&suspects->table.tree, suspects->node_of_pair[pair]);
+  return culprits_caller_of(&suspects->table.tree, suspects->node_of_pair[pair]);
 }
 
 /* ---- culprits ---- */
@@ -113,7 +113,7 @@ static bool grows_late(struct key *key, const struct growth *growth, double leas
          growth->bytes.estimate - held_before(key, growth) >= LATE_RISEN * least;
 }
 
-static bool is_culprit(struct key key, const struct growth *growth, double least, bool replaced) {
+static bool culprits_is_culprit(struct key key, const struct growth *growth, double least, bool replaced) {
   if (!growth->sure || growth->replaced != replaced || growth->bytes.estimate < least) return false;
   return !key.suspects->late || grows_late(&key, growth, least);
 }
@@ -157,14 +157,15 @@ static void add_culprits(struct verdict *verdict, const struct suspects *suspect
                          bool replaced) {
   for (uint32_t label = 1; label < suspects->table.tree.label_count; label++) {
     struct key key = {suspects, NULL, label};
-    if (is_culprit(key, &suspects->functions[label], least, replaced))
+    if (culprits_is_culprit(key, &suspects->functions[label], least, replaced))
       add_suspect(verdict, key, &suspects->functions[label], label, main_caller(suspects, label));
   }
   for (uint32_t pair = 0; pair < suspects->pairs; pair++) {
     uint32_t label = label_of_pair(suspects, pair);
     struct key key = {suspects, suspects->pair_of_node, pair};
-    if (label && is_culprit(key, &suspects->paths[pair], least, replaced) &&
-        !is_culprit((struct key){suspects, NULL, label}, &suspects->functions[label], least, replaced))
+    if (label && culprits_is_culprit(key, &suspects->paths[pair], least, replaced) &&
+        !culprits_is_culprit((struct key){suspects, NULL, label}, &suspects->functions[label], least,
+                             replaced))
       add_suspect(verdict, key, &suspects->paths[pair], label, caller_of_pair(suspects, pair));
   }
 }
@@ -185,7 +186,7 @@ static bool grows_beside(const struct suspects *suspects, const struct growth *g
          growth->lately.estimate >= BESIDE_LAST * quarter && growth->lately.low > BESIDE_LOW * quarter;
 }
 
-static bool is_named(const struct verdict *verdict, const struct label *label) {
+static bool culprits_is_named(const struct verdict *verdict, const struct label *label) {
   for (size_t i = 0; i < verdict->culprits; i++)
     if (!memcmp(&verdict->culprit[i].function, label, sizeof *label)) return true;
   return false;
@@ -195,7 +196,7 @@ static void add_those_beside(struct verdict *verdict, const struct suspects *sus
   for (uint32_t label = 1; label < suspects->table.tree.label_count; label++) {
     struct key key = {suspects, NULL, label};
     if (grows_beside(suspects, &suspects->functions[label], least, verdict->replaced) &&
-        !is_named(verdict, &suspects->table.tree.labels[label]) &&
+        !culprits_is_named(verdict, &suspects->table.tree.labels[label]) &&
         (!verdict->freed || freed_at_exit(&suspects->report, is_of_key, &key)))
       add_suspect(verdict, key, &suspects->functions[label], label, main_caller(suspects, label));
   }

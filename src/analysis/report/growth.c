@@ -81,7 +81,7 @@ static struct estimate net_of(const struct trend_sums *sums, double unit) {
   return difference_of(&gain, &loss);
 }
 
-static bool has_grown(const struct ages *ages, double unit) {
+static bool growth_has_grown(const struct ages *ages, double unit) {
   const struct trend_sums *last = &ages->trends[TREND_SINCE_LAST];
   struct estimate net = net_of(&ages->trends[TREND_SINCE_WARM_UP], unit);
   double mean = bytes_in(ages, WARM_UP, JUDGED) / QUARTERS;
@@ -96,16 +96,16 @@ static bool grows_surely(const struct ages *ages, const struct estimate *lately)
 }
 
 /* REPLACED */
-static bool is_replaced(const struct ages *ages) {
+static bool growth_is_replaced(const struct ages *ages) {
   return ages->old_gone > GONE_MOST * (ages->old_gone + bytes_in(ages, 0, OLD));
 }
 
 /* Most groups have no block that takes from the trend. Then it is a sum like any other. */
-static struct estimate trend_of(const struct trend_sums *trend, double unit) {
+static struct estimate growth_trend_of(const struct trend_sums *trend, double unit) {
   return trend->loss.samples ? net_of(trend, unit) : estimate_of(&trend->gain, unit);
 }
 
-static bool is_known(const struct ages *ages) {
+static bool growth_is_known(const struct ages *ages) {
   return ages->all.samples >= SAMPLES_LEAST ||
          (ages->all.samples && sqrt(ages->all.variance) <= NEARLY_ALL * ages->all.total);
 }
@@ -135,9 +135,9 @@ static bool is_of_one_time(const struct ages *ages) {
   return false;
 }
 
-static enum growth_kind kind_of(const struct ages *ages, double unit, bool partial) {
-  if (!partial && is_spread(ages) && has_grown(ages, unit)) return GROWTH_STEADY;
-  if (!is_known(ages)) return GROWTH_FEW;
+static enum growth_kind growth_kind_of(const struct ages *ages, double unit, bool partial) {
+  if (!partial && is_spread(ages) && growth_has_grown(ages, unit)) return GROWTH_STEADY;
+  if (!growth_is_known(ages)) return GROWTH_FEW;
   if (bulk_is_in(ages, AGE_CLASSES - 2, 2)) return GROWTH_RECENT;
   return is_of_one_time(ages) ? GROWTH_ONCE : GROWTH_UNEVEN;
 }
@@ -156,15 +156,15 @@ const char *growth_word(enum growth_kind kind) { return kinds[kind].word; }
 const char *growth_text(enum growth_kind kind) { return kinds[kind].text; }
 
 struct growth growth_of(const struct ages *ages, struct stretch stretch, double unit, bool partial) {
-  struct growth growth = {.kind = kind_of(ages, unit, partial),
+  struct growth growth = {.kind = growth_kind_of(ages, unit, partial),
                           .bytes = estimate_of(&ages->all, unit),
-                          .middle = trend_of(&ages->trends[TREND_MIDDLE], unit),
+                          .middle = growth_trend_of(&ages->trends[TREND_MIDDLE], unit),
                           .net = net_of(&ages->trends[TREND_SINCE_WARM_UP], unit),
                           .lately = net_of(&ages->trends[TREND_SINCE_LAST], unit)};
   growth.sure = growth.kind == GROWTH_STEADY && grows_surely(ages, &growth.lately);
-  growth.replaced = is_replaced(ages);
+  growth.replaced = growth_is_replaced(ages);
   double seconds = (double)(stretch.end_ns - stretch.begin_ns) / 1e9 / AGE_CLASSES;
-  struct estimate slope = trend_of(&ages->trends[TREND_SLOPE], unit / JUDGED); /* the mean weight */
+  struct estimate slope = growth_trend_of(&ages->trends[TREND_SLOPE], unit / JUDGED); /* the mean weight */
   if (seconds > 0)
     growth.rate = (struct estimate){.estimate = slope.estimate / seconds,
                                     .low = slope.low / seconds,

@@ -37,7 +37,7 @@ static int ascending(const void *one, const void *other) {
   return (a > b) - (a < b);
 }
 
-static double median_of(double *numbers, size_t count) {
+static double hosts_median_of(double *numbers, size_t count) {
   array_sort(numbers, count, sizeof *numbers, ascending);
   return count ? (numbers[(count - 1) / 2] + numbers[count / 2]) / 2 : 0;
 }
@@ -48,14 +48,14 @@ static int farthest_first(const void *one, const void *other) {
 }
 
 /* The logarithm of how many times the median a host has. */
-static double distance_of(const struct host *host, double median) {
+static double hosts_distance_of(const struct host *host, double median) {
   double times = median > 0 ? host->bytes.estimate / median : 1;
   return times > 0 ? log(times) : -INFINITY;
 }
 
 static void set_distance(struct host *host, double median, double usual) {
   double bytes = host->bytes.estimate, own = bytes > 0 ? sqrt(host->bytes.variance) / bytes : 0;
-  double deviation = fmax(usual, own), distance = distance_of(host, median);
+  double deviation = fmax(usual, own), distance = hosts_distance_of(host, median);
   host->distance = deviation > 0 ? distance / deviation : distance != 0 ? copysign(INFINITY, distance) : 0;
 }
 
@@ -91,9 +91,9 @@ bool hosts_find_unusual(struct host *hosts, size_t count, double *median, size_t
   *unusual = 0;
   if (!numbers) return false;
   for (size_t i = 0; i < count; i++) numbers[i] = hosts[i].bytes.estimate;
-  *median = median_of(numbers, count);
-  for (size_t i = 0; i < count; i++) numbers[i] = fabs(distance_of(&hosts[i], *median));
-  double usual = 1.4826 * median_of(numbers, count);
+  *median = hosts_median_of(numbers, count);
+  for (size_t i = 0; i < count; i++) numbers[i] = fabs(hosts_distance_of(&hosts[i], *median));
+  double usual = 1.4826 * hosts_median_of(numbers, count);
   free(numbers);
   for (size_t i = 0; i < count; i++) set_distance(&hosts[i], *median, usual);
   array_sort(hosts, count, sizeof *hosts, farthest_first);

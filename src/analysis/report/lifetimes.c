@@ -29,26 +29,27 @@
 #include <math.h>
 #include <stdlib.h>
 
-static uint64_t life_of(const struct lived *lived) { return lived->key >> 1; }
-static bool is_alive(const struct lived *lived) { return lived->key & 1; }
+static uint64_t lifetimes_life_of(const struct lived *lived) { return lived->key >> 1; }
+static bool lifetimes_is_alive(const struct lived *lived) { return lived->key & 1; }
 
 /* Damaged bytes can tell of more words than a key has room for. */
 static uint64_t life_in_words(const struct samples *samples, uint32_t number) {
   return (uint64_t)fmin(samples->life_words[number], 0x1p62);
 }
 
-static uint64_t key_of(const struct samples *samples, uint32_t number, enum life_measure measure) {
+static uint64_t lifetimes_key_of(const struct samples *samples, uint32_t number, enum life_measure measure) {
   const struct row *row = &samples->rows[number];
   uint64_t life = measure == LIFE_WORDS ? life_in_words(samples, number) : row_life_ns(samples, row);
   return life << 1 | (row->died_ns == STILL_ALIVE);
 }
 
 /* The last rows of all blocks, by life; NULL without memory. */
-static struct lived *order_by_life(const struct samples *samples, enum life_measure measure, size_t *count) {
+static struct lived *lifetimes_order_by_life(const struct samples *samples, enum life_measure measure,
+                                             size_t *count) {
   struct keyed *keyed = array_new(samples->row_count, sizeof *keyed);
   *count = 0;
   for (uint32_t i = 0; keyed && i < samples->row_count; i++)
-    if (samples->rows[i].last) keyed[(*count)++] = (struct keyed){key_of(samples, i, measure), i};
+    if (samples->rows[i].last) keyed[(*count)++] = (struct keyed){lifetimes_key_of(samples, i, measure), i};
   return samples_lived(samples, keyed, *count);
 }
 
@@ -58,7 +59,8 @@ static bool collect_rows(struct lifetimes *lifetimes, enum life_measure measure)
   const struct samples *samples = lifetimes->samples;
   const struct call_tree *tree = lifetimes->tree;
   size_t count = samples->by_life_count;
-  struct lived *own = samples->by_life && measure == LIFE_NS ? NULL : order_by_life(samples, measure, &count);
+  struct lived *own =
+      samples->by_life && measure == LIFE_NS ? NULL : lifetimes_order_by_life(samples, measure, &count);
   const struct lived *all = own ? own : samples->by_life;
   lifetimes->order = all ? array_new(count, sizeof *lifetimes->order) : NULL;
   for (size_t i = 0; lifetimes->order && i < count; i++)
@@ -82,7 +84,7 @@ struct risk_set {
   uint64_t samples;
 };
 
-static double weight_of(const struct lifetimes *lifetimes, const struct lived *lived) {
+static double lifetimes_weight_of(const struct lifetimes *lifetimes, const struct lived *lived) {
   return lifetimes->weights ? lifetimes->weights[lived->row] : 1 / lived->probability;
 }
 
@@ -96,7 +98,7 @@ static void add_to_risk(struct risk_set *set, const struct lived *lived, double 
 static void remove_from_risk(struct risk_set *set, const struct lived *lived, double weight) {
   double variance = weight * weight * (1 - lived->probability), share = 0;
   double left = set->living - weight, before = set->hazard;
-  if (!is_alive(lived)) {
+  if (!lifetimes_is_alive(lived)) {
     share = 1 / set->living;
     set->surviving *= left / set->living;
     if (left > 0) set->hazard += weight / (set->living * left);
@@ -118,10 +120,10 @@ static uint64_t pass_level(const struct lifetimes *lifetimes, struct risk_set *s
   for (size_t i = 0; i < lifetimes->count && !*reached; i++) {
     const struct lived *lived = &lifetimes->order[i];
     if (!is_inside(lifetimes, lived)) continue;
-    length = life_of(lived);
-    remove_from_risk(set, lived, weight_of(lifetimes, lived));
+    length = lifetimes_life_of(lived);
+    remove_from_risk(set, lived, lifetimes_weight_of(lifetimes, lived));
     *reached = set->samples ? set->surviving <= level + ROUNDING
-                            : !is_alive(lived) && level > 0; /* after the last death S is 0 */
+                            : !lifetimes_is_alive(lived) && level > 0; /* after the last death S is 0 */
   }
   return length;
 }
@@ -151,8 +153,8 @@ static void find_share(struct survival *survival, double share, double count) {
 static double reach_of(double count) { return count < 5 - ROUNDING ? 1 : Z_95 / 2 / sqrt(count); }
 
 /* Finds the ends of the interval: the lives at which S is `reach` above and below one half. */
-static void find_ends(const struct lifetimes *lifetimes, const struct risk_set *all, double reach,
-                      struct life *life) {
+static void lifetimes_find_ends(const struct lifetimes *lifetimes, const struct risk_set *all, double reach,
+                                struct life *life) {
   struct risk_set early = *all, late = *all;
   bool reached;
   if (HALF + reach < 1) life->low = pass_level(lifetimes, &early, HALF + reach, &reached);
@@ -161,18 +163,18 @@ static void find_ends(const struct lifetimes *lifetimes, const struct risk_set *
 }
 
 /* The median life of the rows of `order` that are inside. */
-static struct life median_of(const struct lifetimes *lifetimes) {
+static struct life lifetimes_median_of(const struct lifetimes *lifetimes) {
   struct risk_set all = {0};
   struct life life = {.low = NO_BOUND, .high = NO_BOUND};
   for (size_t i = 0; i < lifetimes->count; i++)
     if (is_inside(lifetimes, &lifetimes->order[i]))
-      add_to_risk(&all, &lifetimes->order[i], weight_of(lifetimes, &lifetimes->order[i]));
+      add_to_risk(&all, &lifetimes->order[i], lifetimes_weight_of(lifetimes, &lifetimes->order[i]));
   life.samples = all.samples;
   if (!all.samples) return life;
   struct risk_set at_median = all;
   life.median = pass_level(lifetimes, &at_median, HALF, &life.known);
   double reach = all.variance > 0 ? reach_of(equivalent(&all, &at_median)) : 0;
-  find_ends(lifetimes, &all, reach, &life);
+  lifetimes_find_ends(lifetimes, &all, reach, &life);
   return life;
 }
 
@@ -208,7 +210,7 @@ void lifetimes_destroy(struct lifetimes *lifetimes) {
 
 struct life lifetimes_median(struct lifetimes *lifetimes, const struct group *group, enum extent extent) {
   call_tree_mark(lifetimes->tree, group, extent, lifetimes->inside);
-  return median_of(lifetimes);
+  return lifetimes_median_of(lifetimes);
 }
 
 wn_status lifetimes_medians(const struct lifetimes *lifetimes, struct life *medians) {
@@ -225,7 +227,7 @@ wn_status lifetimes_medians(const struct lifetimes *lifetimes, struct life *medi
     part.order = order + begin[label];
     part.count = begin[label + 1] - begin[label];
     part.inside = NULL;
-    medians[label] = median_of(&part);
+    medians[label] = lifetimes_median_of(&part);
   }
   free(begin);
   free(labels);
@@ -236,12 +238,12 @@ wn_status lifetimes_medians(const struct lifetimes *lifetimes, struct life *medi
 void lifetimes_survival(const struct lifetimes *lifetimes, struct survival *curve, size_t count) {
   struct risk_set all = {0};
   for (size_t i = 0; i < lifetimes->count; i++)
-    add_to_risk(&all, &lifetimes->order[i], weight_of(lifetimes, &lifetimes->order[i]));
+    add_to_risk(&all, &lifetimes->order[i], lifetimes_weight_of(lifetimes, &lifetimes->order[i]));
   struct risk_set now = all;
   size_t at = 0;
   for (size_t i = 0; i < count; i++) {
-    for (; at < lifetimes->count && life_of(&lifetimes->order[at]) <= curve[i].life; at++)
-      remove_from_risk(&now, &lifetimes->order[at], weight_of(lifetimes, &lifetimes->order[at]));
+    for (; at < lifetimes->count && lifetimes_life_of(&lifetimes->order[at]) <= curve[i].life; at++)
+      remove_from_risk(&now, &lifetimes->order[at], lifetimes_weight_of(lifetimes, &lifetimes->order[at]));
     curve[i].share = curve[i].low = curve[i].high = 0;
     if (!all.samples) continue;
     double share = fmax(fmin(now.surviving, 1), 0);

@@ -11,8 +11,8 @@ struct main_line {
 };
 
 /* Sets function_of[label of a line], to a label of the functions. */
-static void find_functions(const struct call_tree *rows, const struct call_tree *lines, size_t row_count,
-                           uint32_t *function_of) {
+static void main_lines_find_functions(const struct call_tree *rows, const struct call_tree *lines,
+                                      size_t row_count, uint32_t *function_of) {
   for (size_t i = 0; i < row_count; i++) {
     uint32_t node = rows->node_of_row[i], line = lines->node_of_row[i];
     if (node != NO_NODE && line != NO_NODE) function_of[lines->nodes[line].label] = rows->nodes[node].label;
@@ -23,7 +23,7 @@ static wn_status find_lines(const struct call_tree *rows, size_t row_count, stru
   const struct call_tree *tree = &lines->tree;
   uint32_t *function_of = calloc(tree->label_count + 1, sizeof *function_of);
   if (!function_of) return error_set(WN_ENOMEM, "not enough memory for the tables");
-  find_functions(rows, tree, row_count, function_of);
+  main_lines_find_functions(rows, tree, row_count, function_of);
   for (uint32_t i = 0; i < tree->group_count; i++) {
     const struct group *group = &tree->groups[i];
     struct main_line *line = &lines->of[function_of[group->label]];

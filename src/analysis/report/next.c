@@ -11,7 +11,7 @@
 
 /* Whether a name is that of a program: with a version of the program behind it, such as clang-14, or of a
  * compiler with its target before it, such as x86_64-linux-gnu-gcc-12. */
-static bool is_called(const char *name, const char *program, bool compiles) {
+static bool next_is_called(const char *name, const char *program, bool compiles) {
   size_t bytes = strlen(name), own = strlen(program);
   const char *dash = strrchr(name, '-');
   if (dash && dash[1] && strspn(dash + 1, "0123456789.") == strlen(dash + 1)) bytes = (size_t)(dash - name);
@@ -32,9 +32,9 @@ static bool leaves_work_to_others(const struct report *report) {
   const char *name = path_name(run->command.length ? run->command.bytes : "");
   if (report->samples->process_count > 1) return false;
   for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-    if (is_called(name, programs[i], false)) return true;
+    if (next_is_called(name, programs[i], false)) return true;
   for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++)
-    if (is_called(name, compilers[i], true)) return true;
+    if (next_is_called(name, compilers[i], true)) return true;
   return false;
 }
 
@@ -52,7 +52,7 @@ static const char *higher_rate(const struct report *report, char text[64]) {
 
 /* The line with the most of what a function allocated itself, in a tree by line; NULL: no line of it is
  * known. */
-static const struct group *line_of(const struct call_tree *lines, const struct label *function) {
+static const struct group *next_line_of(const struct call_tree *lines, const struct label *function) {
   const struct group *best = NULL;
   for (size_t i = 0; i < lines->group_count; i++) {
     const struct group *group = &lines->groups[i];
@@ -69,7 +69,7 @@ static const struct group *line_of(const struct call_tree *lines, const struct l
 
 bool next_place(const struct report *report, const struct call_tree *lines, const struct label *function,
                 char place[NEXT_MOST]) {
-  const struct group *line = line_of(lines, function);
+  const struct group *line = next_line_of(lines, function);
   if (!line) return false;
   const char *file = strings_text(report->names->strings, lines->labels[line->label].file),
              *slash = strrchr(file, '/');

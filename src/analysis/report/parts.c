@@ -25,8 +25,8 @@ static uint32_t callee_part(const struct call_tree *tree, uint32_t label, uint32
 typedef uint32_t part_of_node(const struct call_tree *tree, uint32_t label, uint32_t node,
                               const uint32_t *part);
 
-static wn_status split(const struct call_tree *tree, uint32_t label, part_of_node *part_of,
-                       struct parts *parts) {
+static wn_status parts_split(const struct call_tree *tree, uint32_t label, part_of_node *part_of,
+                             struct parts *parts) {
   uint32_t *part = malloc(tree->node_count * sizeof *part);
   struct sum *sums = calloc(tree->label_count, sizeof *sums);
   *parts = (struct parts){.count = 0};
@@ -57,10 +57,10 @@ void parts_add(struct parts *parts, size_t most, const struct part *part) {
 }
 
 wn_status parts_callers(const struct call_tree *tree, uint32_t label, struct parts *parts) {
-  return split(tree, label, caller_part, parts);
+  return parts_split(tree, label, caller_part, parts);
 }
 
 wn_status parts_callees(const struct call_tree *tree, uint32_t label, struct parts *parts) {
-  return split(tree, label, callee_part, parts);
+  return parts_split(tree, label, callee_part, parts);
 }
 /* SPDX-License-Identifier: MIT */

@@ -21,14 +21,14 @@ static bool is_of_totals(const struct report *report) {
 /* Whether what is held is the mean over the moments of a peak that was searched for. */
 static bool is_at_peak(const struct report *report) { return report->at == AT_PEAK && !is_of_totals(report); }
 
-static uint64_t life_of(const struct report *report, const struct row *row) {
+static uint64_t report_life_of(const struct report *report, const struct row *row) {
   return row_life_ns(report->samples, row);
 }
 
-static bool is_brief(const struct row *row, void *context) {
+static bool report_is_brief(const struct row *row, void *context) {
   const struct report *report = context;
   return row->died_ns != STILL_ALIVE && report_selects(row, context) &&
-         life_of(report, row) < report->brief_ns;
+         report_life_of(report, row) < report->brief_ns;
 }
 
 static bool held(const struct row *row, struct share *share, void *context) {
@@ -56,11 +56,11 @@ static bool promoted(const struct row *row, struct share *share, void *context) 
 }
 
 static bool churn(const struct row *row, struct share *share, void *context) {
-  return allocated(row, share, context) && is_brief(row, context);
+  return allocated(row, share, context) && report_is_brief(row, context);
 }
 
 /* Whether a block is alive at the end (LEFT in processes.h), or was at CLOSING. */
-static bool is_alive(const struct report *report, const struct row *row) {
+static bool report_is_alive(const struct report *report, const struct row *row) {
   struct span span = row_span(report->samples, row);
   bool apart = report->samples->process_count > 1 && !report->process; /* the ends of processes are not one */
   return apart ? row_is_left(row) : span_has(&span, report->alive_ns);
@@ -68,7 +68,7 @@ static bool is_alive(const struct report *report, const struct row *row) {
 
 static bool alive(const struct row *row, struct share *share, void *context) {
   *share = share_block(row);
-  return is_alive(context, row) && report_selects(row, context);
+  return report_is_alive(context, row) && report_selects(row, context);
 }
 
 /* TABLE_GROWTH: rows that have ended belong to their groups, as far as they matter for growth. */
@@ -89,7 +89,7 @@ static bool held_or_gone(const struct row *row, struct share *share, void *conte
 
 static bool lasting(const struct row *row, struct share *share, void *context) {
   *share = share_block(row);
-  return row->last && life_of(context, row) >= ((const struct report *)context)->long_ns &&
+  return row->last && report_life_of(context, row) >= ((const struct report *)context)->long_ns &&
          report_selects(row, context);
 }
 
@@ -119,7 +119,7 @@ static bool selects_as(const struct report *report, const struct report *earlier
 }
 
 /* Takes over what depends on the rows of the query alone. */
-static void take_over(struct report *report, const struct report *earlier) {
+static void report_take_over(struct report *report, const struct report *earlier) {
   if (report->selected)
     memcpy(report->selected, earlier->selected, report->samples->row_count * sizeof *report->selected);
   report->peak = earlier->peak;
@@ -130,17 +130,17 @@ static void take_over(struct report *report, const struct report *earlier) {
   report->generations = earlier->generations;
 }
 
-static void add_row(struct report *report, const struct row *row) {
+static void report_add_row(struct report *report, const struct row *row) {
   const struct samples *samples = report->samples;
   generations_add(&report->generations, row);
   if (row->probability <= 0) return;
   timeline_add_call(&report->allocated, samples, row);
-  if (is_brief(row, report)) timeline_add_call(&report->brief, samples, row);
+  if (report_is_brief(row, report)) timeline_add_call(&report->brief, samples, row);
   if (row_is_left(row)) timeline_add_live(&report->live_at_end, row);
-  if (is_alive(report, row)) timeline_add_live(&report->alive, row);
+  if (report_is_alive(report, row)) timeline_add_live(&report->alive, row);
 }
 
-static bool selects(const struct report *report, const struct row *row) {
+static bool selects_report(const struct report *report, const struct row *row) {
   if (report->process && process_of(report->samples, row->thread) != report->process - 1) return false;
   return !report->query || query_selects(report->query, row);
 }
@@ -154,10 +154,10 @@ static wn_status sum_rows(struct report *report) {
   if (error) return error;
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    bool chosen = !report->selected || selects(report, row);
+    bool chosen = !report->selected || selects_report(report, row);
     if (report->selected) report->selected[i] = chosen;
     peak_add(&finder, row, chosen);
-    if (chosen) add_row(report, row);
+    if (chosen) report_add_row(report, row);
   }
   return peak_end(&finder, &report->peak);
 }
@@ -168,7 +168,7 @@ static wn_status select_rows(struct report *report, const struct report *earlier
     if (!report->selected) return error_set(WN_ENOMEM, "not enough memory for the query");
   }
   if (!selects_as(report, earlier)) return sum_rows(report);
-  take_over(report, earlier);
+  report_take_over(report, earlier);
   return WN_OK;
 }
 
@@ -190,7 +190,7 @@ static void take_peak_of_totals(struct report *report) {
   report->peak.live = timeline_live_at(report->samples, time_ns, report_selects, report);
 }
 
-static wn_status compute(struct report *report, const struct question *question) {
+static wn_status report_compute(struct report *report, const struct question *question) {
   const struct samples *samples = report->samples;
   uint64_t run_ns = question->lives_by_ns ? question->lives_by_ns : samples->end_ns;
   report->brief_ns = run_ns / 100;
@@ -292,7 +292,7 @@ wn_status report_ask(const struct recording *recording, const struct question *q
                             .apart_ns = question->apart_ns,
                             .process = question->process};
   wn_status error = bind_query(report, question->where);
-  if (!error) error = compute(report, question);
+  if (!error) error = report_compute(report, question);
   if (error) report_destroy(report);
   return error;
 }
@@ -396,16 +396,16 @@ struct generations table_fates(struct table *table, const struct group *group, e
 }
 
 /* The number of a group's label in the tree. */
-static uint32_t label_of(const struct table *table, const struct group *group) {
+static uint32_t report_label_of(const struct table *table, const struct group *group) {
   return table->tree.grouping == BY_STACK ? table->tree.nodes[group->label].label : group->label;
 }
 
 void table_name(const struct table *table, const struct group *group, char *buffer, size_t size) {
-  call_tree_label(&table->tree, table->report->names, label_of(table, group), buffer, size);
+  call_tree_label(&table->tree, table->report->names, report_label_of(table, group), buffer, size);
 }
 
 const struct label *table_label(const struct table *table, const struct group *group) {
-  return &table->tree.labels[label_of(table, group)];
+  return &table->tree.labels[report_label_of(table, group)];
 }
 
 const struct label *table_line_label(const struct table *table, const struct group *group) {

@@ -36,14 +36,15 @@
 
 /* Whether a block lies in an arena of CPython's, which serves only small ones; others that were small at
  * first lie in malloc's heap. */
-static bool is_in_arena(const struct row *row) {
+static bool resident_is_in_arena(const struct row *row) {
   enum { SMALL_MOST = 512 };
   return row->source == TRACE_SOURCE_PYTHON && row->size <= SMALL_MOST;
 }
 
 /* What malloc takes for a block beyond its size: glibc's a header too. */
-static double header_bytes(const struct row *row) {
-  const uint64_t unit = 16, header = is_in_arena(row) ? 0 : 8, least = is_in_arena(row) ? unit : 32;
+static double resident_header_bytes(const struct row *row) {
+  const uint64_t unit = 16, header = resident_is_in_arena(row) ? 0 : 8,
+                 least = resident_is_in_arena(row) ? unit : 32;
   uint64_t size = row->size;
   uint64_t taken = (size + header + unit - 1) / unit * unit;
   return (double)((taken < least ? least : taken) - size);
@@ -72,9 +73,9 @@ static bool adds(const struct row *row, void *context) {
   struct blocks *blocks = context;
   const struct samples *samples = blocks->samples;
   double size = (double)row->size / row->probability;
-  double header = (samples->collected ? samples->word_bytes : header_bytes(row)) / row->probability;
+  double header = (samples->collected ? samples->word_bytes : resident_header_bytes(row)) / row->probability;
   blocks->headers += header;
-  if (is_in_arena(row)) blocks->pooled += size + header;
+  if (resident_is_in_arena(row)) blocks->pooled += size + header;
   if (samples->collected && is_major_at(row, blocks->time_ns)) blocks->major += size + header;
   if (samples->collected && is_garbage(&samples->life, row, blocks->time_ns)) blocks->garbage += size;
   return true;
@@ -96,7 +97,7 @@ struct asked {
   bool stacks;   /* count the stacks of threads; otherwise all other mappings */
 };
 
-static bool mapped_then(const struct row *row, struct share *share, void *context) {
+static bool resident_mapped_then(const struct row *row, struct share *share, void *context) {
   const struct asked *asked = context;
   double bytes = asked->resident ? mapped_resident(asked->samples, row, asked->time_ns) : (double)row->size;
   *share = (struct share){.bytes = bytes, .blocks = (double)row->size};
@@ -142,7 +143,7 @@ static struct estimate exactly(double bytes) {
   return (struct estimate){.estimate = bytes, .low = bytes, .high = bytes};
 }
 
-static struct estimate within(double bytes, double range, uint64_t samples) {
+static struct estimate resident_within(double bytes, double range, uint64_t samples) {
   return (struct estimate){.estimate = fmax(bytes, 0),
                            .low = fmax(bytes - range, 0),
                            .high = fmax(bytes + range, 0),
@@ -164,7 +165,7 @@ static double grown_since(const struct report *report, uint64_t time_ns, const s
 }
 
 /* ARENAS: adds them to what malloc said. */
-static struct resident answer_of(const struct report *report, struct resident answer) {
+static struct resident resident_answer_of(const struct report *report, struct resident answer) {
   if (!answer.asked || !(answer.arena_bytes > 0)) return answer;
   double in_use = fmin(blocks_at(report, answer.time_ns).pooled, answer.arena_bytes);
   answer.in_use += in_use;
@@ -176,8 +177,10 @@ static struct resident answer_of(const struct report *report, struct resident an
  * after it, that one counts since which the blocks have changed less. `asked` 0: there is none. */
 static struct resident answer_at(const struct report *report, const struct resident *resident,
                                  const struct blocks *now) {
-  struct resident answer = answer_of(report, mapped_when_asked(report->samples, resident->time_ns, true));
-  struct resident after = answer_of(report, mapped_when_asked(report->samples, resident->time_ns, false));
+  struct resident answer =
+      resident_answer_of(report, mapped_when_asked(report->samples, resident->time_ns, true));
+  struct resident after =
+      resident_answer_of(report, mapped_when_asked(report->samples, resident->time_ns, false));
   double grown = answer.asked ? grown_since(report, answer.time_ns, now) : INFINITY;
   double later = after.asked ? grown_since(report, after.time_ns, now) : INFINITY;
   if (fabs(later) < fabs(grown)) answer = after, grown = later;
@@ -203,10 +206,10 @@ static void fill_answered(struct resident_parts *parts, const struct blocks *blo
   double range = answer->time_ns == time_ns ? 0 : (blocks->bytes.high - blocks->bytes.low) / 2;
   parts->answered = true;
   parts->answered_ns = answer->time_ns;
-  parts->part[PART_BLOCKS] = within(of_blocks * (1 - share), range, blocks->bytes.samples);
+  parts->part[PART_BLOCKS] = resident_within(of_blocks * (1 - share), range, blocks->bytes.samples);
   parts->part[PART_HEADERS] = exactly(of_blocks * share);
   parts->part[PART_EARLIER] = exactly(earlier);
-  parts->part[PART_FREE] = within(answer->free, range, range > 0 ? blocks->bytes.samples : 0);
+  parts->part[PART_FREE] = resident_within(answer->free, range, range > 0 ? blocks->bytes.samples : 0);
   parts->part[PART_REST] = exactly(fmax(left, 0));
   parts->part[PART_UNWRITTEN] = exactly(fmin(left, 0));
 }
@@ -232,7 +235,8 @@ static void fill_estimated(struct resident_parts *parts, const struct report *re
   parts->answered = heap > 0;
   parts->answered_ns = time_ns;
   parts->part[PART_BLOCKS] =
-      garbage > 0 ? within(bytes.estimate - garbage, (bytes.high - bytes.low) / 2, bytes.samples) : bytes;
+      garbage > 0 ? resident_within(bytes.estimate - garbage, (bytes.high - bytes.low) / 2, bytes.samples)
+                  : bytes;
   parts->part[PART_GARBAGE] = exactly(garbage);
   parts->part[PART_HEADERS] = exactly(headers);
   parts->part[PART_EARLIER] = exactly(earlier);
@@ -282,6 +286,7 @@ wn_status resident_tree(const struct report *report, const struct resident *resi
   view.rows = report->samples->mapped.rows;
   view.row_count = report->samples->mapped.count;
   view.row_types = NULL;
-  return report_tree(report, &view, grouping == BY_STACK ? BY_FUNCTION : grouping, mapped_then, &asked, tree);
+  return report_tree(report, &view, grouping == BY_STACK ? BY_FUNCTION : grouping, resident_mapped_then,
+                     &asked, tree);
 }
 /* SPDX-License-Identifier: MIT */

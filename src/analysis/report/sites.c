@@ -27,7 +27,7 @@ static double measure_of(enum sites_order order, const struct group *group) {
 }
 
 /* Largest first; equal sites in the order of the tree, which is by total. */
-static int compare(const void *a, const void *b, void *context) {
+static int sites_compare(const void *a, const void *b, void *context) {
   const struct site *left = a, *right = b;
   enum sites_order order = *(const enum sites_order *)context;
   double x = measure_of(order, left->group), y = measure_of(order, right->group);
@@ -37,20 +37,21 @@ static int compare(const void *a, const void *b, void *context) {
 
 /* Whether a function allocates nothing itself and is on every stack, as main or an event loop is:
  * in a table by totals it distinguishes nothing. */
-static bool is_above(const struct call_tree *tree, const struct group *group) {
+static bool sites_is_above(const struct call_tree *tree, const struct group *group) {
   return tree->grouping != BY_STACK && grouping_is_code(tree->grouping) && !group->self.bytes.samples &&
          group->label && group->total.bytes.samples == tree->nodes[0].total.bytes.samples;
 }
 
 /* Lists all groups that may have a row. In the order by totals, functions that always call each
  * other are one site. */
-static void list(const struct call_tree *tree, const struct sites_options *options, struct sites *sites) {
+static void sites_list(const struct call_tree *tree, const struct sites_options *options,
+                       struct sites *sites) {
   bool totals = options->order == SITES_BY_TOTAL && !options->every;
   for (size_t i = 0, length; i < tree->group_count; i += length) {
     size_t innermost = i;
     length = totals && tree->grouping == BY_FUNCTION ? call_tree_chain(tree, i, &innermost) : 1;
     const struct group *group = &tree->groups[innermost];
-    if (totals && is_above(tree, group))
+    if (totals && sites_is_above(tree, group))
       for (size_t j = i; j < i + length; j++) sites->above[sites->above_count++] = &tree->groups[j];
     else if (totals || options->every || group->self.bytes.samples)
       sites->shown[sites->count++] = (struct site){group, length - 1};
@@ -74,7 +75,8 @@ static void take_away(struct sum *from, const struct sum *sum) {
 
 /* ACCOUNT: what the shown sites do not have is the rest. The rest has more than the sites that are
  * cut off: at the peak a group may have bytes but no sample, and is then no site. */
-static void cut(const struct call_tree *tree, const struct sites_options *options, struct sites *sites) {
+static void sites_cut(const struct call_tree *tree, const struct sites_options *options,
+                      struct sites *sites) {
   double least = options->least * tree->nodes[0].total.bytes.total;
   size_t keep = 0;
   while (keep < sites->count && keep < options->most &&
@@ -104,7 +106,7 @@ static bool is_same_function(const struct chains *chains, uint32_t one, uint32_t
 
 /* Steps one caller outwards on all paths, past calls of a function by itself. True if there was a
  * recursive one: a caller at another line may be a part that the compiler made of the function. */
-static bool step(struct chains *chains) {
+static bool sites_step(struct chains *chains) {
   bool recursive = false;
   for (size_t i = 0; i < chains->count; i++) {
     uint32_t label = label_at(chains, chains->at[i]), at = chains->tree->nodes[chains->at[i]].parent;
@@ -115,7 +117,7 @@ static bool step(struct chains *chains) {
   return recursive;
 }
 
-static int by_bytes(const void *a, const void *b, void *context) {
+static int sites_by_bytes(const void *a, const void *b, void *context) {
   const struct sum *sums = context;
   double left = sums[*(const uint32_t *)a].total, right = sums[*(const uint32_t *)b].total;
   if (left != right) return left < right ? 1 : -1;
@@ -131,7 +133,7 @@ static void sum_up(struct chains *chains) {
     if (!chains->by_label[label].samples) chains->labels[chains->label_count++] = label;
     sum_merge(&chains->by_label[label], chains->bytes[i]);
   }
-  qsort_r(chains->labels, chains->label_count, sizeof *chains->labels, by_bytes, chains->by_label);
+  qsort_r(chains->labels, chains->label_count, sizeof *chains->labels, sites_by_bytes, chains->by_label);
 }
 
 /* Drops the paths that do not go through this caller. */
@@ -145,7 +147,7 @@ static void keep_paths(struct chains *chains, uint32_t label) {
   chains->count = kept;
 }
 
-static void write_parts(const struct chains *chains, struct chain *chain) {
+static void sites_write_parts(const struct chains *chains, struct chain *chain) {
   chain->parts = chains->label_count;
   chain->part_count = chains->label_count < CHAIN_PARTS_MOST ? chains->label_count : CHAIN_PARTS_MOST;
   for (size_t i = 0; i < chain->part_count; i++)
@@ -198,9 +200,9 @@ wn_status sites_choose(const struct call_tree *tree, const struct sites_options 
     sites_destroy(sites);
     return error_set(WN_ENOMEM, "not enough memory for the tables");
   }
-  list(tree, options, sites);
-  qsort_r(sites->shown, sites->count, sizeof *sites->shown, compare, &order);
-  cut(tree, options, sites);
+  sites_list(tree, options, sites);
+  qsort_r(sites->shown, sites->count, sizeof *sites->shown, sites_compare, &order);
+  sites_cut(tree, options, sites);
   return WN_OK;
 }
 
@@ -250,12 +252,12 @@ void chains_follow(struct chains *chains, const struct group *group, struct chai
     chains->bytes[i] = &tree->nodes[node[i]].self.bytes;
   }
   while (chains->count) {
-    bool recursive = step(chains);
+    bool recursive = sites_step(chains);
     if (!chain->count) chain->recursive = recursive;
     sum_up(chains);
     uint32_t largest = chains->labels[0];
     if (chains->by_label[largest].total < nearly_all * chain->whole.total || chain->count == CHAIN_MOST) {
-      write_parts(chains, chain);
+      sites_write_parts(chains, chain);
       return;
     }
     if (!largest) return; /* the end of the stacks */

@@ -14,14 +14,14 @@ static struct stretch stretch_of(const struct table *table) {
 }
 
 /* Whether a row belongs to a group, and counts for its growth. */
-static bool counts(const struct table *table, size_t row) {
+static bool table_growth_counts(const struct table *table, size_t row) {
   return table->tree.node_of_row[row] != NO_NODE &&
          ages_need(&table->report->samples->rows[row], stretch_of(table));
 }
 
-static bool is_alone(const struct table *table, size_t row) {
+static bool table_growth_is_alone(const struct table *table, size_t row) {
   const struct row *of = &table->report->samples->rows[row];
-  return of->first && of->last && counts(table, row);
+  return of->first && of->last && table_growth_counts(table, row);
 }
 
 static uint32_t key_of_row(const struct table *table, const uint32_t *key_of_node, uint32_t row) {
@@ -84,7 +84,7 @@ wn_status table_order_resized(struct table *table) {
   table->resized_count = 0;
   table->resized = keyed ? array_new(2 * count, sizeof *table->resized) : NULL;
   for (size_t i = 0; table->resized && i < count; i++)
-    if (counts(table, keyed[i].item)) table->resized[table->resized_count++] = keyed[i].item;
+    if (table_growth_counts(table, keyed[i].item)) table->resized[table->resized_count++] = keyed[i].item;
   free(keyed);
   return table->resized ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the tables");
 }
@@ -94,7 +94,7 @@ struct growth table_growth(struct table *table, const struct group *group, enum 
   struct ages ages = {.all = {0}};
   call_tree_mark(&table->tree, group, extent, table->inside);
   for (size_t i = 0; i < samples->row_count; i++)
-    if (is_alone(table, i) && table->inside[table->tree.node_of_row[i]])
+    if (table_growth_is_alone(table, i) && table->inside[table->tree.node_of_row[i]])
       ages_add(&ages, samples, stretch_of(table), &(uint32_t){(uint32_t)i}, 1);
   add_resized_inside(table, &ages);
   return growth_from(table, &ages);
@@ -107,7 +107,7 @@ wn_status table_growths(const struct table *table, const uint32_t *key_of_node, 
   uint32_t *resized = resized_by_key(table, key_of_node);
   bool done = ages && resized;
   for (size_t i = 0; done && i < samples->row_count; i++)
-    if (is_alone(table, i))
+    if (table_growth_is_alone(table, i))
       ages_add(&ages[key_of_row(table, key_of_node, (uint32_t)i)], samples, stretch_of(table),
                &(uint32_t){(uint32_t)i}, 1);
   if (done) add_resized_by_key(table, key_of_node, resized, ages);

@@ -10,8 +10,8 @@
 static const double FREED = 0.1, LEVEL = 0.1, STEADILY = 3.0 / AGE_CLASSES;
 
 /* Of stacks, the numbers are those of nodes. */
-static bool is_same_code(const struct call_tree *tree, uint32_t number, const struct call_tree *other,
-                         uint32_t its) {
+static bool trend_is_same_code(const struct call_tree *tree, uint32_t number, const struct call_tree *other,
+                               uint32_t its) {
   bool stacks = tree->grouping == BY_STACK;
   for (;; number = tree->nodes[number].parent, its = other->nodes[its].parent) {
     const struct label *label = &tree->labels[stacks ? tree->nodes[number].label : number],
@@ -25,12 +25,12 @@ static bool is_same_code(const struct call_tree *tree, uint32_t number, const st
 static const struct group *alive_of(const struct call_tree *tree, const struct call_tree *alive,
                                     const struct group *group) {
   for (size_t i = 0; i < alive->group_count; i++)
-    if (is_same_code(tree, group->label, alive, alive->groups[i].label)) return &alive->groups[i];
+    if (trend_is_same_code(tree, group->label, alive, alive->groups[i].label)) return &alive->groups[i];
   return NULL;
 }
 
 /* Whether the verdict is that a function grows, which may be so since late in the run alone. */
-static bool is_culprit(const struct verdict *verdict, const struct label *label) {
+static bool trend_is_culprit(const struct verdict *verdict, const struct label *label) {
   if (verdict->kind != VERDICT_LEAK && verdict->kind != VERDICT_GROWING) return false;
   for (size_t i = 0; i < verdict->culprits; i++)
     if (verdict->culprit[i].function.function == label->function &&
@@ -57,7 +57,7 @@ const char *trend_of(struct table *table, struct table *alive, const struct grou
   const struct group *group = alive ? alive_of(&table->tree, &alive->tree, held) : held;
   if (!group || sites_sums(order, group)->bytes.total < FREED * sites_sums(order, held)->bytes.total)
     return "freed";
-  if (is_culprit(verdict, table_label(table, held))) return "grows";
+  if (trend_is_culprit(verdict, table_label(table, held))) return "grows";
   struct growth growth = table_growth(alive ? alive : table, group, sites_extent(order));
   static const char *const words[GROWTH_KIND_COUNT] = {
       [GROWTH_FEW] = "?", [GROWTH_STEADY] = "grows", [GROWTH_ONCE] = "at once", [GROWTH_RECENT] = "recent"};

@@ -124,7 +124,7 @@ static uint64_t level_since(const struct report *report, double peak) {
 
 /* ---- the others ---- */
 
-static bool is_brief(const struct report *report, double peak) {
+static bool verdict_is_brief(const struct report *report, double peak) {
   struct estimate brief = report_share(report, &report->brief, &report->allocated);
   return peak <= BRIEF_PART * report->allocated.bytes.total && brief.low >= BRIEF_SHARE;
 }
@@ -156,7 +156,7 @@ static double freed_lately(const struct report *report, uint64_t time_ns) {
   return most - last;
 }
 
-static bool is_kept(const struct report *report, struct verdict *verdict) {
+static bool verdict_is_kept(const struct report *report, struct verdict *verdict) {
   struct resident resident = resident_at_end(report);
   if (!resident.measured || (double)resident.rss_bytes < BIG || report->samples->collected) return false;
   struct resident_parts parts = resident_parts(report, &resident);
@@ -231,7 +231,7 @@ static wn_status judge_one(const struct report *report, const struct estimate *p
   bool is_few = is_unknown(peak);
   is_sure = !is_few && !memory_ran_out(report->samples) &&
             (is_sure || report_bytes(report, &report->alive).high < leak);
-  if (judge_by(is_kept, VERDICT_KEPT, report, verdict)) {
+  if (judge_by(verdict_is_kept, VERDICT_KEPT, report, verdict)) {
     if (is_sure) verdict->blocks = VERDICT_LEVEL;
     return WN_OK;
   }
@@ -239,7 +239,7 @@ static wn_status judge_one(const struct report *report, const struct estimate *p
   if (is_few) {
     verdict->kind = VERDICT_FEW;
   } else if (is_sure) {
-    verdict->kind = is_brief(report, peak->estimate) ? VERDICT_BRIEF : VERDICT_LEVEL;
+    verdict->kind = verdict_is_brief(report, peak->estimate) ? VERDICT_BRIEF : VERDICT_LEVEL;
     verdict->time_ns = level_since(report, peak->estimate);
   }
   return WN_OK;
@@ -294,21 +294,21 @@ static void add_estimate(struct estimate *sum, const struct estimate *part) {
   sum->samples += part->samples;
 }
 
-static bool is_same(const struct culprit *one, const struct culprit *other) {
+static bool verdict_is_same(const struct culprit *one, const struct culprit *other) {
   return one->function.function == other->function.function &&
          one->function.module == other->function.module && one->caller.function == other->caller.function;
 }
 
 /* Adds up the culprits of one kind that are the same in several processes. */
-static void add_up(const struct verdict *found, size_t count, enum verdict_kind kind, double least,
-                   struct verdict *verdict) {
+static void verdict_add_up(const struct verdict *found, size_t count, enum verdict_kind kind, double least,
+                           struct verdict *verdict) {
   struct culprit sums[PROCESSES_MOST * VERDICT_CULPRITS];
   size_t functions = 0;
   for (size_t i = 0; i < count; i++)
     for (size_t j = 0; found[i].kind == kind && j < found[i].culprits; j++) {
       const struct culprit *culprit = &found[i].culprit[j];
       size_t at = 0;
-      while (at < functions && !is_same(&sums[at], culprit)) at++;
+      while (at < functions && !verdict_is_same(&sums[at], culprit)) at++;
       if (at == functions) {
         sums[functions++] = *culprit;
         continue;
@@ -336,8 +336,8 @@ static wn_status judge_processes(const struct report *report, struct verdict *ve
   wn_status error = WN_OK;
   for (size_t i = 0; !error && i < count; i++) error = judge_process(report, chosen[i], &found[i]);
   if (error) return error;
-  add_up(found, count, VERDICT_LEAK, least, verdict);
-  if (!verdict->culprits) add_up(found, count, VERDICT_GROWING, least, verdict);
+  verdict_add_up(found, count, VERDICT_LEAK, least, verdict);
+  if (!verdict->culprits) verdict_add_up(found, count, VERDICT_GROWING, least, verdict);
   if (!verdict->culprits) verdict->kind = VERDICT_UNDECIDED;
   verdict->time_ns = verdict->culprits ? verdict->culprit[0].since_ns : 0;
   return WN_OK;
@@ -360,7 +360,7 @@ wn_status verdict_find(const struct report *report, struct verdict *verdict) {
     error = judge_processes(report, verdict);
   else if (peak.samples)
     error = judge_one(report, &peak, verdict);
-  else if (!judge_by(is_kept, VERDICT_KEPT, report, verdict) && report->recording->rate < 1)
+  else if (!judge_by(verdict_is_kept, VERDICT_KEPT, report, verdict) && report->recording->rate < 1)
     verdict->kind = VERDICT_FEW;
   if (error || !is_other) return error;
   bool is_level = verdict->kind == VERDICT_LEVEL || verdict->kind == VERDICT_BRIEF;

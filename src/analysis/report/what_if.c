@@ -61,7 +61,7 @@ struct working {
 /* ---- time ---- */
 
 /* The minor collections and what had been allocated by then. */
-static bool make_clock(struct working *working) {
+static bool what_if_make_clock(struct working *working) {
   const struct heap_life *life = &working->samples->life;
   struct words_clock *clock = &working->clock;
   working->counts = malloc((life->collection_count + 1) * sizeof *working->counts);
@@ -84,7 +84,7 @@ static bool is_interval(const struct working *working, size_t point) {
          working->counts[point] == working->counts[point - 1] + 1;
 }
 
-static int by_size(const void *a, const void *b) {
+static int what_if_by_size(const void *a, const void *b) {
   double one = *(const double *)a, other = *(const double *)b;
   return (one > other) - (one < other);
 }
@@ -98,7 +98,7 @@ static double usual_interval(const struct working *working) {
     words[i - 1] = (clock->words[i] - clock->words[i - 1]) /
                    fmax((double)working->counts[i] - (double)working->counts[i - 1], 1);
   if (clock->count > 1) {
-    qsort(words, clock->count - 1, sizeof *words, by_size);
+    qsort(words, clock->count - 1, sizeof *words, what_if_by_size);
     median = fmax(words[(clock->count - 1) / 2], 0); /* damaged counters may fall */
   }
   free(words);
@@ -127,9 +127,9 @@ static void add_to_ratio(struct ratio *ratio, double x, double y, double p) {
   ratio->products += x * y * noise;
 }
 
-static double limited(double ages, double factor) { return fmin(fmax(ages - 1, 0), factor - 1); }
+static double what_if_limited(double ages, double factor) { return fmin(fmax(ages - 1, 0), factor - 1); }
 
-static void add_row(struct working *working, const struct row *row) {
+static void what_if_add_row(struct working *working, const struct row *row) {
   const struct words_clock *clock = &working->clock;
   size_t next = times_until(clock->ns, clock->count, row->born_ns);
   if (!next || next == clock->count) return; /* before the first collection, or behind the last */
@@ -146,8 +146,8 @@ static void add_row(struct working *working, const struct row *row) {
   double most = dead == STILL_ALIVE ? INFINITY : (words_clock_at(clock, dead) - born) / interval;
   for (int i = 1; i < WHAT_IF_SIZES; i++) {
     struct sums_of_size *size = &working->sizes[i];
-    add_to_ratio(&size->least, y * limited(least, factors[i]), y, p);
-    if (ahead > 1 - LATE) add_to_ratio(&size->most, y * limited(most, factors[i]) / LATE, y, p);
+    add_to_ratio(&size->least, y * what_if_limited(least, factors[i]), y, p);
+    if (ahead > 1 - LATE) add_to_ratio(&size->most, y * what_if_limited(most, factors[i]) / LATE, y, p);
   }
 }
 
@@ -185,13 +185,13 @@ bool what_if_make(const struct samples *samples, row_filter *selects, void *cont
                   struct what_if *what_if) {
   struct working working = {.samples = samples};
   *what_if = (struct what_if){.samples = 0};
-  bool made = make_clock(&working);
+  bool made = what_if_make_clock(&working);
   what_if->minor_words = made ? usual_interval(&working) : NAN;
   for (size_t i = 0; i < samples->row_count && made; i++) {
     const struct row *row = &samples->rows[i];
     if (row->first && row->area == AREA_MINOR && row->promoted_ns != NEVER && row->probability > 0 &&
         (!selects || selects(row, context)))
-      add_row(&working, row);
+      what_if_add_row(&working, row);
   }
   words_clock_destroy(&working.clock);
   free(working.counts);

@@ -23,7 +23,8 @@ struct asking {
 };
 
 /* What is given of rate and budget; as `winnow record` takes them. */
-static int set(struct asking *asking, struct settings *settings, enum setting setting, const char *text) {
+static int rate_set(struct asking *asking, struct settings *settings, enum setting setting,
+                    const char *text) {
   char complaint[SETTING_COMPLAINT_BYTES];
   if (setting_set(settings, setting, text)) {
     asking->sampling =
@@ -46,8 +47,8 @@ static bool set_duration(struct asking *asking, const char *text) {
   return ns > 0 && ns < 1e18;
 }
 
-static void say_done(const struct recording_process *process, const struct control_sampling *sampling,
-                     double duration_ns) {
+static void rate_say_done(const struct recording_process *process, const struct control_sampling *sampling,
+                          double duration_ns) {
   char text[96], time[32];
   bool samples = sampling->rate > 0;
   printf("process %d samples ", (int)process->pid);
@@ -61,7 +62,7 @@ static void say_done(const struct recording_process *process, const struct contr
   putchar('\n');
 }
 
-static bool ask(const struct asking *asking, struct recording_process *process) {
+static bool rate_ask(const struct asking *asking, struct recording_process *process) {
   struct control_sampling sampling = asking->is_usual ? process->page.usual : asking->sampling;
   uint64_t until = asking->duration_ns > 0 ? os_monotonic_ns() + (uint64_t)asking->duration_ns : 0;
   uint64_t number = recordings_ask(process, &sampling, until);
@@ -74,7 +75,7 @@ static bool ask(const struct asking *asking, struct recording_process *process) 
     printf("process %d was asked, and does it at its next allocations: it made none since, or ended\n",
            (int)process->pid);
   else if (!asking->quiet)
-    say_done(process, &sampling, asking->duration_ns);
+    rate_say_done(process, &sampling, asking->duration_ns);
   return true;
 }
 
@@ -84,7 +85,7 @@ static int ask_all(const struct asking *asking, char *const *names, int count) {
   for (int i = 0; i < count; i++)
     if (recordings_find(&found, names[i])) code = fail_job("%s", wn_last_error());
   for (size_t i = 0; i < found.count; i++)
-    if (!ask(asking, &found.items[i])) code = EXIT_JOB;
+    if (!rate_ask(asking, &found.items[i])) code = EXIT_JOB;
   recordings_destroy(&found);
   return code;
 }
@@ -93,14 +94,14 @@ static int fail_no_process(const struct asking *asking, const char *usage) {
   return fail_usage(asking->command, "which process? usage: winnow %s", usage);
 }
 
-static int parse(struct asking *asking, int argc, char **argv, const char *letters,
-                 const struct option *known) {
+static int rate_parse(struct asking *asking, int argc, char **argv, const char *letters,
+                      const struct option *known) {
   struct settings settings = settings_initial();
   int option, code = 0;
   opterr = 0;
   while (!code && (option = getopt_long(argc, argv, letters, known, NULL)) != -1) {
-    if (option == 'r') code = set(asking, &settings, SETTING_RATE, optarg);
-    if (option == 'b') code = set(asking, &settings, SETTING_BUDGET, optarg);
+    if (option == 'r') code = rate_set(asking, &settings, SETTING_RATE, optarg);
+    if (option == 'b') code = rate_set(asking, &settings, SETTING_BUDGET, optarg);
     if (option == 'd' && !set_duration(asking, optarg))
       return fail_usage(asking->command,
                         "--duration %s: it must be seconds, or a time with its unit, such as 5m", optarg);
@@ -121,7 +122,7 @@ int command_start(int argc, char **argv) {
   static const struct option known[] = {
       {"rate", required_argument, NULL, 'r'}, BUDGET, {"duration", required_argument, NULL, 'd'}, QUIET, {0}};
   struct asking asking = {.command = "start", .is_usual = true};
-  int code = parse(&asking, argc, argv, ":r:b:d:q", known);
+  int code = rate_parse(&asking, argc, argv, ":r:b:d:q", known);
   if (code) return code;
   if (optind == argc) return fail_no_process(&asking, "start [OPTION...] PID|TRACE...");
   return ask_all(&asking, argv + optind, argc - optind);
@@ -130,7 +131,7 @@ int command_start(int argc, char **argv) {
 int command_stop(int argc, char **argv) {
   static const struct option known[] = {QUIET, {0}};
   struct asking asking = {.command = "stop"};
-  int code = parse(&asking, argc, argv, ":q", known);
+  int code = rate_parse(&asking, argc, argv, ":q", known);
   if (code) return code;
   if (optind == argc) return fail_no_process(&asking, "stop [OPTION...] PID|TRACE...");
   return ask_all(&asking, argv + optind, argc - optind);
@@ -141,12 +142,12 @@ int command_rate(int argc, char **argv) {
   static const struct option known[] = {BUDGET, QUIET, {0}};
   static const char usage[] = "rate [OPTION...] PID|TRACE... RATE";
   struct asking asking = {.command = "rate", .is_usual = true};
-  int code = parse(&asking, argc, argv, ":b:q", known);
+  int code = rate_parse(&asking, argc, argv, ":b:q", known);
   if (code) return code;
   if (argc - optind < 1 + asking.is_usual) return fail_no_process(&asking, usage);
   if (asking.is_usual) {
     struct settings settings = settings_initial();
-    code = set(&asking, &settings, SETTING_RATE, argv[--argc]);
+    code = rate_set(&asking, &settings, SETTING_RATE, argv[--argc]);
   }
   return code ? code : ask_all(&asking, argv + optind, argc - optind);
 }

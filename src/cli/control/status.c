@@ -35,7 +35,7 @@ struct state {
 
 #define LOAD(field) atomic_load_explicit(&(field), memory_order_relaxed)
 
-static char *program_of(const struct recording_process *process) {
+static char *status_program_of(const struct recording_process *process) {
   struct source *source;
   char *text = NULL;
   size_t size;
@@ -74,7 +74,7 @@ static struct state state_of(const struct recording_process *process) {
   uint64_t now = os_monotonic_ns(), until = LOAD(page->until_ns), counted = LOAD(page->counts.time_ns),
            on_disk = history_disk_bytes(process->path);
   struct state state = {.process = process,
-                        .program = program_of(process),
+                        .program = status_program_of(process),
                         .since_ns = before(now, page->began_ns),
                         .until_ns = before(until, now),
                         .counted_ns = counted ? before(now, counted) : 0,
@@ -191,7 +191,7 @@ static void write_states(const struct state *states, size_t count) {
 
 /* ---- the command ---- */
 
-static int show(const struct recordings *found, bool as_json) {
+static int status_show(const struct recordings *found, bool as_json) {
   struct state *states = calloc(found->count + 1, sizeof *states);
   if (!states) return fail_job("not enough memory");
   for (size_t i = 0; i < found->count; i++) states[i] = state_of(&found->items[i]);
@@ -221,7 +221,7 @@ int command_status(int argc, char **argv) {
     if (recordings_find(&found, argv[i])) code = fail_job("%s", wn_last_error());
   if (!as_json) ascii_if_locale_asks(&stdout);
   if (found.count || !code) {
-    int shown = show(&found, as_json);
+    int shown = status_show(&found, as_json);
     if (shown) code = shown;
   }
   recordings_destroy(&found);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_plain(const char *text) {
+static bool connection_is_plain(const char *text) {
   for (; *text; text++)
     if ((unsigned char)*text < ' ' || *text == 0x7f) return false;
   return true;
@@ -21,7 +21,7 @@ int connection_check(struct report_options *options, const char *option) {
     const char *wrong = http_check_url(remote->to[i]); /* a password in it is not repeated */
     if (wrong) return fail_usage(options->command, "%s: %s", option, wrong);
   }
-  if (remote->user && (!is_plain(remote->user) || strlen(remote->user) > TOKEN_MOST))
+  if (remote->user && (!connection_is_plain(remote->user) || strlen(remote->user) > TOKEN_MOST))
     return fail_usage(options->command, "--user: it must be the name of a user");
   if (remote->authorities && access(remote->authorities, R_OK))
     return fail_usage(options->command, "--ca %s: it cannot be read", remote->authorities);
@@ -36,7 +36,7 @@ wn_status connection_open(struct connection *connection, const struct report_opt
   const char *path = options->ship.password_file;
   connection->password[0] = 0;
   wn_status error = path ? secret_read(connection->password, path) : WN_OK;
-  if (!error && !is_plain(connection->password))
+  if (!error && !connection_is_plain(connection->password))
     error = error_set(WN_EIO, "%.400s: its first line is not a password", path);
   return error;
 }

@@ -8,14 +8,14 @@
 
 static struct curl loaded;
 
-static bool find(void *library, const char *name, void *function) {
+static bool curl_find(void *library, const char *name, void *function) {
   void *found = dlsym(library, name);
   memcpy(function, &found, sizeof found);
   return found;
 }
 
 static bool find_all(void *library) {
-#define CURL_FUNCTION(result, name, arguments) find(library, "curl_" #name, &loaded.name) &&
+#define CURL_FUNCTION(result, name, arguments) curl_find(library, "curl_" #name, &loaded.name) &&
   return CURL_FUNCTIONS(CURL_FUNCTION) true;
 #undef CURL_FUNCTION
 }

@@ -30,7 +30,7 @@ static int init(const struct report_options *options, const struct arguments *ar
   return 0;
 }
 
-static const char *day_text(char buffer[16], time_t seconds) {
+static const char *fleet_day_text(char buffer[16], time_t seconds) {
   struct tm parts;
   strftime(buffer, 16, "%Y-%m-%d", gmtime_r(&seconds, &parts));
   return buffer;
@@ -40,8 +40,8 @@ static int roll(const struct report_options *options, const struct arguments *ar
   char yesterday[16], again[16];
   struct tm parts = {.tm_mday = 0};
   const char *day = arguments->of[0], *end = day ? strptime(day, "%Y-%m-%d", &parts) : NULL;
-  day_text(yesterday, time(NULL) - SECONDS_A_DAY);
-  if (day && (!end || *end || strcmp(day, day_text(again, timegm(&parts))) != 0))
+  fleet_day_text(yesterday, time(NULL) - SECONDS_A_DAY);
+  if (day && (!end || *end || strcmp(day, fleet_day_text(again, timegm(&parts))) != 0))
     return fail_usage("fleet", "%s: it must be a day, such as %s", day, yesterday);
   schema_write_roll(stdout, options->ship.database, day ? day : yesterday);
   return 0;
@@ -50,7 +50,7 @@ static int roll(const struct report_options *options, const struct arguments *ar
 /* ---- questions ---- */
 
 /* Reads a moment: so long ago ("12h", "7d"), a day, or a day and a time, in UTC. False: it is none. */
-static bool read_moment(const char *text, uint64_t now, uint64_t *seconds) {
+static bool fleet_read_moment(const char *text, uint64_t now, uint64_t *seconds) {
   static const struct {
     char unit;
     uint64_t seconds;
@@ -77,12 +77,12 @@ static int set_range(struct question_of_fleet *question) {
   uint64_t now = os_wall_ns() / SECOND_NS;
   question->since = now - SECONDS_A_DAY;
   question->until = now;
-  if (asked->until && !read_moment(asked->until, now, &question->until))
+  if (asked->until && !fleet_read_moment(asked->until, now, &question->until))
     return fail_usage("fleet", "--until %s: it must be as 2h, 7d, 2026-11-29 or 2026-11-29T10:30",
                       asked->until);
   if (question->until > now) question->until = now;
   if (asked->until) question->since = question->until > SECONDS_A_DAY ? question->until - SECONDS_A_DAY : 0;
-  if (asked->since && !read_moment(asked->since, now, &question->since))
+  if (asked->since && !fleet_read_moment(asked->since, now, &question->since))
     return fail_usage("fleet", "--since %s: it must be as 2h, 7d, 2026-11-29 or 2026-11-29T10:30",
                       asked->since);
   return question->since < question->until ? 0 : fail_usage("fleet", "--since is not before --until");
@@ -113,7 +113,8 @@ static int find_newest(struct question_of_fleet *question, bool one_service) {
                     field_text(question, 0, 2), field_text(question, 0, 3));
 }
 
-static int answer(struct question_of_fleet *question, const char *action, const struct arguments *arguments) {
+static int fleet_answer(struct question_of_fleet *question, const char *action,
+                        const struct arguments *arguments) {
   int code = find_newest(question, !strcmp(action, "diff") || !strcmp(action, "releases"));
   if (code) return code;
   if (!strcmp(action, "top")) return fleet_top(question);
@@ -135,7 +136,7 @@ static int ask_server(const struct report_options *options, const char *action,
   struct http_options http = connection_options(&connection, options, options->ship.to[0], &ending);
   if (!error) error = http_create(&http, &question.http);
   if (error) return fail_job("%s", wn_last_error());
-  code = answer(&question, action, arguments);
+  code = fleet_answer(&question, action, arguments);
   question_forget(&question);
   http_destroy(question.http);
   connection_close(&connection);
@@ -160,7 +161,7 @@ static const struct action {
     {"roll", roll, 0, 1, "[DAY]", "print the statements that sum a day of a server; default: yesterday"}};
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
-static const struct action *find(const char *name) {
+static const struct action *fleet_find(const char *name) {
   for (int i = 0; i < ACTIONS; i++)
     if (!strcmp(actions[i].name, name)) return &actions[i];
   return NULL;
@@ -184,7 +185,7 @@ int command_fleet(int argc, char **argv) {
   code = connection_check(&options, "--from");
   if (code) return code;
   if (optind == argc) return fail_usage("fleet", "which action? usage: winnow fleet top [OPTION...]");
-  const struct action *action = find(argv[optind]);
+  const struct action *action = fleet_find(argv[optind]);
   if (!action) return fail_usage("fleet", "there is no action %s; see 'winnow help fleet'", argv[optind]);
   int count = argc - optind - 1;
   if (count < action->least || count > action->most)

@@ -20,7 +20,7 @@ struct fleet_of_hosts {
 
 /* For each host its sum, and the site that it has the most above the mean of all hosts. What was
  * allocated is divided by the host's seconds, of which hosts may have shipped different numbers. */
-static void write_query(const struct question_of_fleet *question, FILE *query, uint64_t hosts) {
+static void hosts_write_query(const struct question_of_fleet *question, FILE *query, uint64_t hosts) {
   fprintf(query,
           "SELECT host, k, w / u, b / u, v / (u * u), s / u, c / (u * u), x / u, r / u, more, most FROM "
           "(SELECT host, toFloat64(%s) AS u FROM (",
@@ -45,7 +45,7 @@ static void write_query(const struct question_of_fleet *question, FILE *query, u
 
 /* ---- sites ---- */
 
-static const char *site_of(const struct fleet_of_hosts *fleet, const struct host *host) {
+static const char *hosts_site_of(const struct fleet_of_hosts *fleet, const struct host *host) {
   return field_text(fleet->question, host->number, MORE);
 }
 
@@ -57,13 +57,13 @@ static int ask_names(const struct fleet_of_hosts *fleet, size_t shown, struct qu
   FILE *query = query_begin(names);
   if (query) {
     fputs("SELECT site, any(name) FROM sites_all WHERE site IN (0", query);
-    for (size_t i = 0; i < shown; i++) fprintf(query, ",%s", site_of(fleet, &fleet->hosts[i]));
+    for (size_t i = 0; i < shown; i++) fprintf(query, ",%s", hosts_site_of(fleet, &fleet->hosts[i]));
     fputs(") GROUP BY site", query);
   }
   return query_ask(names, query, 2);
 }
 
-static const char *name_of(const struct question_of_fleet *names, const char *site) {
+static const char *hosts_name_of(const struct question_of_fleet *names, const char *site) {
   for (size_t i = 0; i < names->rows; i++)
     if (!strcmp(field_text(names, i, 0), site)) return field_text(names, i, 1);
   return "";
@@ -73,16 +73,16 @@ static const char *name_of(const struct question_of_fleet *names, const char *si
 
 /* `site`: the name of that which a host has the most above the mean; it stands beside the host, unless
  * the host has less than is usual. */
-static void set_cells(const struct fleet_of_hosts *fleet, const struct question_of_fleet *names, size_t i,
-                      struct fleet_cell cells[CELLS], char beside[512]) {
+static void hosts_set_cells(const struct fleet_of_hosts *fleet, const struct question_of_fleet *names,
+                            size_t i, struct fleet_cell cells[CELLS], char beside[512]) {
   const struct host *host = &fleet->hosts[i];
-  const char *site = site_of(fleet, host);
+  const char *site = hosts_site_of(fleet, host);
   char number[40], most[40];
   *beside = 0;
   if (host->distance > 0)
     snprintf(beside, 512, "most of all %s by %.400s",
              text_change(most, field_number(fleet->question, host->number, MOST)),
-             site_name(name_of(names, site), site, number));
+             site_name(hosts_name_of(names, site), site, number));
   struct estimate away = host->bytes;
   away.estimate -= fleet->median, away.low -= fleet->median, away.high -= fleet->median;
   struct fleet_cell set[CELLS] = {{.kind = FLEET_BYTES, .name = "bytes", .estimate = host->bytes},
@@ -98,12 +98,12 @@ static void set_cells(const struct fleet_of_hosts *fleet, const struct question_
   memcpy(cells, set, sizeof set);
 }
 
-static void tell(const struct fleet_of_hosts *fleet, const struct question_of_fleet *names, size_t shown,
-                 struct json *json) {
+static void hosts_tell(const struct fleet_of_hosts *fleet, const struct question_of_fleet *names,
+                       size_t shown, struct json *json) {
   for (size_t i = 0; i < shown; i++) {
     struct fleet_cell cells[CELLS];
     char beside[512];
-    set_cells(fleet, names, i, cells, beside);
+    hosts_set_cells(fleet, names, i, cells, beside);
     if (!i && !json) fleet_print_head(cells, CELLS);
     if (json)
       fleet_write_row(json, cells, CELLS);
@@ -112,8 +112,8 @@ static void tell(const struct fleet_of_hosts *fleet, const struct question_of_fl
   }
 }
 
-static void print(const struct fleet_of_hosts *fleet, const struct question_of_fleet *names, size_t shown,
-                  const struct fleet_scope *scope) {
+static void hosts_print(const struct fleet_of_hosts *fleet, const struct question_of_fleet *names,
+                        size_t shown, const struct fleet_scope *scope) {
   char number[64], median[32];
   scope_print(fleet->question, scope,
               fleet->question->kind == WINDOW_HELD ? "held now" : "allocated in a second", true);
@@ -122,7 +122,7 @@ static void print(const struct fleet_of_hosts *fleet, const struct question_of_f
     printf("  fewer than %d hosts: nothing is usual\n", HOSTS_LEAST);
     return;
   }
-  tell(fleet, names, shown, NULL);
+  hosts_tell(fleet, names, shown, NULL);
   text_style(stdout, STYLE_DIM);
   if (shown < fleet->unusual)
     printf("  %s (--top %zu)\n", text_number_of(number, (double)(fleet->unusual - shown), "more host"),
@@ -131,14 +131,14 @@ static void print(const struct fleet_of_hosts *fleet, const struct question_of_f
   text_style(stdout, STYLE_PLAIN);
 }
 
-static void write_json(const struct fleet_of_hosts *fleet, const struct question_of_fleet *names,
-                       size_t shown, const struct fleet_scope *scope) {
+static void hosts_write_json(const struct fleet_of_hosts *fleet, const struct question_of_fleet *names,
+                             size_t shown, const struct fleet_scope *scope) {
   struct json json = {.out = stdout};
   scope_write(fleet->question, scope, "hosts", &json);
   json_number(&json, "median_bytes", fleet->median);
   json_integer(&json, "unusual", fleet->unusual);
   json_begin(&json, "rows", '[');
-  tell(fleet, names, shown, &json);
+  hosts_tell(fleet, names, shown, &json);
   json_end(&json, ']');
   json_end(&json, '}');
 }
@@ -162,15 +162,15 @@ int fleet_hosts(struct question_of_fleet *question) {
   question->now = question->kind == WINDOW_HELD;
   int code = scope_find(question, &scope);
   FILE *query = code ? NULL : query_begin(question);
-  if (query) write_query(question, query, scope.hosts ? scope.hosts : 1);
+  if (query) hosts_write_query(question, query, scope.hosts ? scope.hosts : 1);
   if (!code) code = query_ask(question, query, COLUMN_COUNT);
   if (!code && !add_hosts(&fleet)) code = fail_job("not enough memory");
   size_t shown = rows_wanted(question, fleet.unusual);
   if (!code) code = ask_names(&fleet, shown, &names);
   if (!code && question->options->json)
-    write_json(&fleet, &names, shown, &scope);
+    hosts_write_json(&fleet, &names, shown, &scope);
   else if (!code)
-    print(&fleet, &names, shown, &scope);
+    hosts_print(&fleet, &names, shown, &scope);
   question_forget(&names);
   free(fleet.hosts);
   return code;

@@ -62,7 +62,7 @@ static void write_argument(FILE *out, const char *name, const char *value) {
   write_escaped(out, value);
 }
 
-static void write_address(FILE *out, const struct http *http) {
+static void http_write_address(FILE *out, const struct http *http) {
   const char *url = http->options->url;
   size_t length = strlen(url);
   while (url[length - 1] == '/') length--;
@@ -72,7 +72,7 @@ static void write_address(FILE *out, const struct http *http) {
 
 /* ---- libcurl calls these ---- */
 
-static size_t take(char *bytes, size_t size, size_t count, void *context) {
+static size_t http_take(char *bytes, size_t size, size_t count, void *context) {
   struct http *http = context;
   size_t length = size * count, needed = http->size + length + 1;
   if (needed > ANSWER_MOST || !array_reserve(&http->answer, &http->capacity, needed, 1)) return 0;
@@ -103,7 +103,7 @@ static int set_socket(void *context, curl_socket_t number, curlsocktype purpose)
 
 /* ---- the outcome ---- */
 
-static enum http_outcome complain(struct http *http, enum http_outcome outcome, const char *text) {
+static enum http_outcome http_complain(struct http *http, enum http_outcome outcome, const char *text) {
   snprintf(http->complaint, sizeof http->complaint, "%.*s", COMPLAINT_MOST - 1, text);
   utf8_make_plain(http->complaint);
   return outcome;
@@ -111,14 +111,14 @@ static enum http_outcome complain(struct http *http, enum http_outcome outcome, 
 
 static enum http_outcome complain_of_connection(struct http *http, CURLcode code) {
   switch (code) {
-  case CURLE_ABORTED_BY_CALLBACK: return complain(http, HTTP_ENDING, "a signal came");
-  case CURLE_WRITE_ERROR: return complain(http, HTTP_WRONG, "its answer is too large");
+  case CURLE_ABORTED_BY_CALLBACK: return http_complain(http, HTTP_ENDING, "a signal came");
+  case CURLE_WRITE_ERROR: return http_complain(http, HTTP_WRONG, "its answer is too large");
   case CURLE_PEER_FAILED_VERIFICATION:
   case CURLE_SSL_CACERT_BADFILE:
   case CURLE_SSL_ISSUER_ERROR:
   case CURLE_URL_MALFORMAT:
-  case CURLE_UNSUPPORTED_PROTOCOL: return complain(http, HTTP_WRONG, http->curl->easy_strerror(code));
-  default: return complain(http, HTTP_AGAIN, http->curl->easy_strerror(code));
+  case CURLE_UNSUPPORTED_PROTOCOL: return http_complain(http, HTTP_WRONG, http->curl->easy_strerror(code));
+  default: return http_complain(http, HTTP_AGAIN, http->curl->easy_strerror(code));
   }
 }
 
@@ -147,14 +147,15 @@ static enum http_outcome complain_of_answer(struct http *http, long status) {
   bool no_table = code == NO_TABLE || code == NO_DATABASE || code == NO_COLUMN;
   snprintf(text, sizeof text, "HTTP %ld%s%.250s%s", status, *said ? ": " : "", said,
            no_table ? "; 'winnow fleet init' prints the tables" : "");
-  return complain(http, is_passing(status) && !no_table && !is_refusal(code) ? HTTP_AGAIN : HTTP_WRONG, text);
+  return http_complain(http, is_passing(status) && !no_table && !is_refusal(code) ? HTTP_AGAIN : HTTP_WRONG,
+                       text);
 }
 
 static enum http_outcome perform(struct http *http) {
   long status = 0;
   http->size = 0;
   if (!array_reserve(&http->answer, &http->capacity, 1, 1))
-    return complain(http, HTTP_AGAIN, "not enough memory");
+    return http_complain(http, HTTP_AGAIN, "not enough memory");
   *http->answer = 0;
   CURLcode code = http->curl->easy_perform(http->easy);
   if (code) return complain_of_connection(http, code);
@@ -164,11 +165,11 @@ static enum http_outcome perform(struct http *http) {
 
 /* Posts a body to the URL that a stream was written to, which is closed. libcurl sends a request again
  * by itself when a connection that it had kept breaks off: an insertion has a new one. */
-static enum http_outcome post(struct http *http, FILE *out, char **url, const void *body, size_t size,
-                              bool is_insertion) {
+static enum http_outcome http_post(struct http *http, FILE *out, char **url, const void *body, size_t size,
+                                   bool is_insertion) {
   enum http_outcome outcome = HTTP_AGAIN;
   if (!out || fclose(out)) {
-    complain(http, outcome, "not enough memory");
+    http_complain(http, outcome, "not enough memory");
   } else {
     http->curl->easy_setopt(http->easy, CURLOPT_URL, *url);
     http->curl->easy_setopt(http->easy, CURLOPT_FRESH_CONNECT, (long)is_insertion);
@@ -210,7 +211,7 @@ static bool set_up(struct http *http) {
   curl->easy_setopt(http->easy, CURLOPT_NOSIGNAL, 1L);
   curl->easy_setopt(http->easy, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
   curl->easy_setopt(http->easy, CURLOPT_TIMEOUT, (long)REQUEST_SECONDS);
-  curl->easy_setopt(http->easy, CURLOPT_WRITEFUNCTION, take);
+  curl->easy_setopt(http->easy, CURLOPT_WRITEFUNCTION, http_take);
   curl->easy_setopt(http->easy, CURLOPT_WRITEDATA, http);
   curl->easy_setopt(http->easy, CURLOPT_NOPROGRESS, 0L);
   curl->easy_setopt(http->easy, CURLOPT_XFERINFOFUNCTION, look_at_signals);
@@ -258,8 +259,8 @@ enum http_outcome http_select(struct http *http, const char *query, const char *
   char *url = NULL;
   size_t length;
   FILE *out = open_memstream(&url, &length);
-  if (out) write_address(out, http);
-  enum http_outcome outcome = post(http, out, &url, query, strlen(query), false);
+  if (out) http_write_address(out, http);
+  enum http_outcome outcome = http_post(http, out, &url, query, strlen(query), false);
   *answer = http->answer;
   return outcome;
 }
@@ -272,14 +273,14 @@ enum http_outcome http_insert(struct http *http, const char *query, const char *
   write_head(block);
   snprintf(most, sizeof most, "%zu", block->size); /* more than it has rows */
   if (out) {
-    write_address(out, http);
+    http_write_address(out, http);
     write_argument(out, "query", query);
     write_argument(out, "query_id", query_id);
     write_argument(out, "max_insert_block_size", most);
     write_argument(out, "decompress", "1");
     write_argument(out, "http_native_compression_disable_checksumming_on_decompress", "1");
   }
-  enum http_outcome outcome = post(http, out, &url, block->bytes, block->size, true);
+  enum http_outcome outcome = http_post(http, out, &url, block->bytes, block->size, true);
   return !outcome && http->size ? complain_of_answer(http, 200) : outcome;
 }
 
@@ -289,7 +290,7 @@ enum http_outcome http_settle(struct http *http) {
   enum http_outcome outcome = http_select(http, "SELECT 1", &answer);
   for (int ms = 0; ms < LATE_MS && !outcome; ms += 50) {
     nanosleep(&part, NULL);
-    if (look_at_signals(http, 0, 0, 0, 0)) outcome = complain(http, HTTP_ENDING, "a signal came");
+    if (look_at_signals(http, 0, 0, 0, 0)) outcome = http_complain(http, HTTP_ENDING, "a signal came");
   }
   return outcome;
 }

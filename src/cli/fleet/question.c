@@ -12,7 +12,7 @@
 /* ---- answers ---- */
 
 /* Takes the backslashes out of a field of TabSeparated. */
-static void unescape(char *field) {
+static void question_unescape(char *field) {
   char *to = field;
   for (const char *from = field; *from; from++) {
     if (*from == '\\' && from[1]) from++;
@@ -22,14 +22,14 @@ static void unescape(char *field) {
 }
 
 /* False: the answer has other columns, or there is not enough memory. */
-static bool cut(struct question_of_fleet *question, size_t columns) {
+static bool question_cut(struct question_of_fleet *question, size_t columns) {
   size_t count = 0, capacity = 0;
   char *line, *rest = question->text;
   question->columns = columns;
   while ((line = strsep(&rest, "\n")) && rest) {
     size_t before = count;
     for (char *field; (field = strsep(&line, "\t"));) {
-      unescape(field);
+      question_unescape(field);
       if (!ARRAY_ADD(question->fields, count, capacity, field)) return false;
     }
     if (count != before + columns) return false;
@@ -53,7 +53,7 @@ int query_ask(struct question_of_fleet *question, FILE *query, size_t columns) {
   question->text = outcome ? NULL : strdup(answer);
   if (outcome) return fail_job("%s: %s", question->options->ship.to[0], http_complaint(question->http));
   if (!question->text) return fail_job("not enough memory");
-  return cut(question, columns)
+  return question_cut(question, columns)
              ? 0
              : fail_job("%s: its answer is not one of ClickHouse", question->options->ship.to[0]);
 }

@@ -15,13 +15,13 @@ enum { RELEASE_CELLS = 4, CHANGE_CELLS = 4, NOISE_ROWS = 3 };
  * Controlling the false discovery rate, JRSS B 57, 1995). */
 #define FALSE_PART 0.05
 
-static const struct release *find(const struct release *releases, size_t count, const char *name) {
+static const struct release *find_releases(const struct release *releases, size_t count, const char *name) {
   for (size_t i = 0; i < count; i++)
     if (!strcmp(releases[i].name, name)) return &releases[i];
   return NULL;
 }
 
-static const char *day_text(char buffer[32], uint64_t seconds) {
+static const char *releases_day_text(char buffer[32], uint64_t seconds) {
   time_t time = (time_t)seconds;
   struct tm parts;
   strftime(buffer, 32, "%Y-%m-%d", gmtime_r(&time, &parts));
@@ -37,13 +37,13 @@ static void set_release(const struct question_of_fleet *question, const struct r
        .name = question->kind == WINDOW_HELD ? "per host" : "per host and s",
        .estimate = mean},
       {.kind = FLEET_COUNT, .name = "hosts", .number = (double)release->hosts},
-      {.kind = FLEET_WORD, .name = "first day", .text = day_text(day, release->first)},
+      {.kind = FLEET_WORD, .name = "first day", .text = releases_day_text(day, release->first)},
       {.kind = FLEET_NAME, .name = "release", .text = *release->name ? release->name : "(none)"}};
   memcpy(cells, set, sizeof set);
 }
 
 /* The row of the answer that is about a release; `rows`: none is. */
-static size_t row_of(const struct question_of_fleet *question, const char *release) {
+static size_t releases_row_of(const struct question_of_fleet *question, const char *release) {
   size_t row = 0;
   while (row < question->rows && strcmp(field_text(question, row, 0), release) != 0) row++;
   return row;
@@ -54,7 +54,7 @@ static void tell_releases(const struct question_of_fleet *question, const struct
   for (size_t i = 0; i < count; i++) {
     struct fleet_cell cells[RELEASE_CELLS];
     char day[32];
-    size_t row = row_of(question, releases[i].name);
+    size_t row = releases_row_of(question, releases[i].name);
     set_release(question, &releases[i], mean_of(question, row, 1, releases[i].hosts).bytes, day, cells);
     if (!i && !json) fleet_print_head(cells, RELEASE_CELLS);
     if (json)
@@ -77,8 +77,8 @@ static bool write_condition(const struct question_of_fleet *question, char **con
   return !fclose(out);
 }
 
-static void tell_all(struct question_of_fleet *question, const struct fleet_scope *scope,
-                     const struct release *releases, size_t count) {
+static void releases_tell_all(struct question_of_fleet *question, const struct fleet_scope *scope,
+                              const struct release *releases, size_t count) {
   const char *site = question->options->ship.site;
   struct json json = {.out = stdout};
   char about[256];
@@ -118,7 +118,7 @@ struct comparing {
 
 enum { DIFF_GROUPS = 2, DIFF_NAME = DIFF_GROUPS + MEAN_COLUMNS };
 
-static const char *site_of(const struct comparing *comparing, size_t row) {
+static const char *releases_site_of(const struct comparing *comparing, size_t row) {
   return field_text(comparing->question, row, 1);
 }
 
@@ -126,7 +126,7 @@ static struct host_mean mean_at(const struct comparing *comparing, size_t row, i
   return mean_of(comparing->question, row, DIFF_GROUPS, comparing->release[which]->hosts);
 }
 
-static bool is_of(const struct comparing *comparing, size_t row, int which) {
+static bool releases_is_of(const struct comparing *comparing, size_t row, int which) {
   return !strcmp(field_text(comparing->question, row, 0), comparing->release[which]->name);
 }
 
@@ -134,18 +134,19 @@ static struct change change_between(const struct host_mean mean[2]) {
   return change_of(mean[0].bytes, mean[1].bytes, &(struct estimate){.estimate = 0});
 }
 
-static bool add(struct comparing *comparing, size_t row, const struct host_mean mean[2]) {
+static bool releases_add(struct comparing *comparing, size_t row, const struct host_mean mean[2]) {
   struct changed changed = {
       .row = row, .bytes = change_between(mean), .chance = chance_of_change(&mean[0], &mean[1])};
   return ARRAY_ADD(comparing->items, comparing->count, comparing->capacity, changed);
 }
 
 /* Sets `all` from an answer whose rows are the releases. */
-static void set_all(struct comparing *comparing) {
+static void releases_set_all(struct comparing *comparing) {
   struct host_mean mean[2];
   for (int which = 0; which < 2; which++)
-    mean[which] = mean_of(comparing->question, row_of(comparing->question, comparing->release[which]->name),
-                          1, comparing->release[which]->hosts);
+    mean[which] =
+        mean_of(comparing->question, releases_row_of(comparing->question, comparing->release[which]->name), 1,
+                comparing->release[which]->hosts);
   comparing->all = change_between(mean);
   comparing->few = mean[0].few || mean[1].few;
 }
@@ -156,12 +157,13 @@ static bool pair_rows(struct comparing *comparing) {
   bool done = true;
   for (size_t i = 0; done && i < question->rows; i++) {
     size_t next = i + 1;
-    bool both = next < question->rows && !strcmp(site_of(comparing, i), site_of(comparing, next));
+    bool both =
+        next < question->rows && !strcmp(releases_site_of(comparing, i), releases_site_of(comparing, next));
     struct host_mean mean[2] = {mean_at(comparing, question->rows, 0), mean_at(comparing, question->rows, 1)};
     for (size_t row = i; row <= i + both; row++)
       for (int which = 0; which < 2; which++)
-        if (is_of(comparing, row, which)) mean[which] = mean_at(comparing, row, which);
-    done = add(comparing, i, mean);
+        if (releases_is_of(comparing, row, which)) mean[which] = mean_at(comparing, row, which);
+    done = releases_add(comparing, i, mean);
     i += both;
   }
   return done;
@@ -173,7 +175,7 @@ static int by_chance(const void *one, const void *other) {
 }
 
 /* The sure ones first, then by size. */
-static int by_size(const void *one, const void *other) {
+static int releases_by_size(const void *one, const void *other) {
   const struct changed *a = one, *b = other;
   double size_a = fabs(a->bytes.difference.estimate), size_b = fabs(b->bytes.difference.estimate);
   if (a->sure != b->sure) return b->sure - a->sure;
@@ -186,11 +188,11 @@ static void find_sure(struct comparing *comparing) {
     if (comparing->items[i - 1].chance <= FALSE_PART * (double)i / (double)comparing->count)
       comparing->sure = i;
   for (size_t i = 0; i < comparing->sure; i++) comparing->items[i].sure = true;
-  qsort(comparing->items, comparing->count, sizeof *comparing->items, by_size);
+  qsort(comparing->items, comparing->count, sizeof *comparing->items, releases_by_size);
 }
 
-static void set_cells(const struct change *bytes, const char *name, const char *module,
-                      struct fleet_cell cells[CHANGE_CELLS]) {
+static void releases_set_cells(const struct change *bytes, const char *name, const char *module,
+                               struct fleet_cell cells[CHANGE_CELLS]) {
   struct fleet_cell set[CHANGE_CELLS] = {
       {.kind = FLEET_CHANGE, .name = "change", .estimate = bytes->difference},
       {.kind = FLEET_BYTES, .name = "before", .estimate = bytes->before},
@@ -203,26 +205,26 @@ static void set_change(const struct comparing *comparing, const struct changed *
                        struct fleet_cell cells[CHANGE_CELLS], char number[40]) {
   const struct question_of_fleet *question = comparing->question;
   const char *name = field_text(question, changed->row, DIFF_NAME);
-  set_cells(&changed->bytes, site_name(name, site_of(comparing, changed->row), number),
-            field_text(question, changed->row, DIFF_NAME + 1), cells);
+  releases_set_cells(&changed->bytes, site_name(name, releases_site_of(comparing, changed->row), number),
+                     field_text(question, changed->row, DIFF_NAME + 1), cells);
 }
 
-static void print_change(const struct comparing *comparing, size_t i) {
+static void releases_print_change(const struct comparing *comparing, size_t i) {
   struct fleet_cell cells[CHANGE_CELLS];
   char number[40];
   set_change(comparing, &comparing->items[i], cells, number);
   fleet_print_row(cells, CHANGE_CELLS, !comparing->items[i].sure);
 }
 
-static void print_changes(const struct comparing *comparing) {
+static void releases_print_changes(const struct comparing *comparing) {
   size_t shown = rows_wanted(comparing->question, comparing->sure),
          noise = comparing->count - comparing->sure;
   struct fleet_cell cells[CHANGE_CELLS];
   char number[64];
-  set_cells(&comparing->all, "in all", NULL, cells);
+  releases_set_cells(&comparing->all, "in all", NULL, cells);
   fleet_print_head(cells, CHANGE_CELLS);
   fleet_print_row(cells, CHANGE_CELLS, comparing->few || !difference_is_sure(&comparing->all.difference));
-  for (size_t i = 0; i < shown; i++) print_change(comparing, i);
+  for (size_t i = 0; i < shown; i++) releases_print_change(comparing, i);
   text_style(stdout, STYLE_DIM);
   if (shown < comparing->sure)
     printf("  %s changed (--top %zu)\n",
@@ -231,7 +233,7 @@ static void print_changes(const struct comparing *comparing) {
     printf("  %s within noise%s\n", text_number_of(number, (double)noise, "function"),
            noise > NOISE_ROWS ? ", the largest:" : ":");
   text_style(stdout, STYLE_PLAIN);
-  for (size_t i = 0; i < noise && i < NOISE_ROWS; i++) print_change(comparing, comparing->sure + i);
+  for (size_t i = 0; i < noise && i < NOISE_ROWS; i++) releases_print_change(comparing, comparing->sure + i);
 }
 
 static void print_diff(const struct comparing *comparing, const struct fleet_scope *scope) {
@@ -249,7 +251,7 @@ static void print_diff(const struct comparing *comparing, const struct fleet_sco
     text_style(stdout, STYLE_PLAIN);
   }
   putchar('\n');
-  print_changes(comparing);
+  releases_print_changes(comparing);
 }
 
 static void write_diff(const struct comparing *comparing, const struct fleet_scope *scope) {
@@ -275,7 +277,7 @@ static void write_diff(const struct comparing *comparing, const struct fleet_sco
   json_end(&json, '}');
 }
 
-static int compare(struct comparing *comparing, const struct fleet_scope *scope) {
+static int releases_compare(struct comparing *comparing, const struct fleet_scope *scope) {
   char *condition = NULL;
   size_t size;
   FILE *out = open_memstream(&condition, &size);
@@ -287,7 +289,7 @@ static int compare(struct comparing *comparing, const struct fleet_scope *scope)
   fputc(')', out);
   fclose(out);
   int code = means_ask(comparing->question, "release", 1, condition);
-  if (!code) set_all(comparing);
+  if (!code) releases_set_all(comparing);
   if (!code) code = means_ask(comparing->question, "release, site", DIFF_GROUPS, condition);
   free(condition);
   if (!code && !pair_rows(comparing)) code = fail_job("not enough memory");
@@ -314,7 +316,7 @@ int fleet_releases(struct question_of_fleet *question) {
   if (!code && !question->rows && question->options->ship.site)
     code = fail_job("no host %s anything by a function %s in that time", kind_word(question),
                     question->options->ship.site);
-  if (!code) tell_all(question, &scope, releases, count);
+  if (!code) releases_tell_all(question, &scope, releases, count);
   releases_free(releases, count);
   free(condition);
   return code;
@@ -327,13 +329,14 @@ int fleet_diff(struct question_of_fleet *question, const char *before, const cha
   const char *missing = NULL;
   int code = scope_find(question, &scope);
   if (!code) code = releases_find(question, &releases, &count);
-  struct comparing comparing = {.question = question,
-                                .release = {find(releases, count, before), find(releases, count, after)}};
+  struct comparing comparing = {
+      .question = question,
+      .release = {find_releases(releases, count, before), find_releases(releases, count, after)}};
   if (!comparing.release[1]) missing = after;
   if (!comparing.release[0]) missing = before;
   if (!code && missing)
     code = fail_job("there is no release %s in that time; 'winnow fleet releases' lists them", missing);
-  if (!code) code = compare(&comparing, &scope);
+  if (!code) code = releases_compare(&comparing, &scope);
   releases_free(releases, count);
   free(comparing.items);
   return code;

@@ -23,14 +23,14 @@ static const char *const engines[CLICKHOUSE_TABLES] = {
 #define ADD_SUM(type, name)     ", sum(" #name ")"
 #define SUMS(OF)                CLICKHOUSE_SUM_COLUMNS(OF, bytes) CLICKHOUSE_SUM_COLUMNS(OF, blocks)
 
-static bool is_name(const char *text, const char *others) {
+static bool schema_is_name(const char *text, const char *others) {
   size_t length = strlen(text);
   for (const char *at = text; *at; at++)
     if (!isalnum((unsigned char)*at) && !strchr(others, *at)) return false;
   return length > 0 && length <= NAME_MOST && !isdigit((unsigned char)*text);
 }
 
-static void write_all(FILE *out, const char *database, const char *cluster, const char *table) {
+static void schema_write_all(FILE *out, const char *database, const char *cluster, const char *table) {
   fprintf(out, "CREATE TABLE IF NOT EXISTS %s.%s_all AS %s.%s ENGINE = ", database, table, database, table);
   if (cluster)
     fprintf(out, "Distributed('%s', %s, %s);\n\n", cluster, database, table);
@@ -59,18 +59,18 @@ static void write_daily(FILE *out, const char *database) {
 
 /* ---- shared ---- */
 
-bool schema_names_database(const char *text) { return is_name(text, "_"); }
-bool schema_names_cluster(const char *text) { return is_name(text, "_-."); }
+bool schema_names_database(const char *text) { return schema_is_name(text, "_"); }
+bool schema_names_cluster(const char *text) { return schema_is_name(text, "_-."); }
 
 void schema_write(FILE *out, const char *database, const char *cluster) {
   fputs("-- The tables of Winnow's fleet, on each server: clickhouse-client --multiquery <this\n", out);
   fprintf(out, "CREATE DATABASE IF NOT EXISTS %s;\n\n", database);
   for (int i = 0; i < CLICKHOUSE_TABLES; i++) {
     write_table(out, database, (enum clickhouse_table)i);
-    write_all(out, database, cluster, clickhouse_table_name((enum clickhouse_table)i));
+    schema_write_all(out, database, cluster, clickhouse_table_name((enum clickhouse_table)i));
   }
   write_daily(out, database);
-  write_all(out, database, cluster, DAILY);
+  schema_write_all(out, database, cluster, DAILY);
 }
 
 void schema_write_roll(FILE *out, const char *database, const char *day) {

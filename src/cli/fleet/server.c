@@ -16,7 +16,7 @@ static uint64_t random_ns(unsigned seconds) {
   return seconds * SECOND_NS / 2 + seconds * (SECOND_NS / 2) / UINT32_MAX * bits;
 }
 
-static void note_failure(struct server *server, bool is_wrong) {
+static void server_note_failure(struct server *server, bool is_wrong) {
   bool is_told = server->fails && (server->is_wrong || !is_wrong);
   server->rest = !server->rest ? 1 : server->rest < REST_MOST / 2 ? 2 * server->rest : REST_MOST;
   server->rest_until_ns = os_monotonic_ns() + random_ns(server->rest);
@@ -62,6 +62,6 @@ void server_note(struct server *server, enum http_outcome outcome, bool is_shipp
   if (outcome == HTTP_DONE)
     note_success(server);
   else if (outcome != HTTP_ENDING)
-    note_failure(server, outcome == HTTP_WRONG);
+    server_note_failure(server, outcome == HTTP_WRONG);
 }
 /* SPDX-License-Identifier: MIT */

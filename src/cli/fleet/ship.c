@@ -83,7 +83,7 @@ struct ship {
 
 /* ---- what is due ---- */
 
-static struct shipment *find(struct ship *ship, const struct joined_identity *identity) {
+static struct shipment *ship_find(struct ship *ship, const struct joined_identity *identity) {
   for (size_t i = 0; i < ship->count; i++)
     if (!memcmp(&ship->shipments[i].identity, identity, sizeof *identity)) return &ship->shipments[i];
   return NULL;
@@ -91,7 +91,7 @@ static struct shipment *find(struct ship *ship, const struct joined_identity *id
 
 /* NULL without memory. */
 static struct shipment *find_or_add(struct ship *ship, const struct joined_identity *identity) {
-  struct shipment *found = find(ship, identity), added = {.identity = *identity, .lock = -1};
+  struct shipment *found = ship_find(ship, identity), added = {.identity = *identity, .lock = -1};
   if (found || !ARRAY_ADD(ship->shipments, ship->count, ship->capacity, added)) return found;
   return &ship->shipments[ship->count - 1];
 }
@@ -101,7 +101,7 @@ static void unlock(struct shipment *shipment) {
   shipment->lock = -1;
 }
 
-static void destroy(struct shipment *shipment) {
+static void ship_destroy(struct shipment *shipment) {
   unlock(shipment);
   shipper_run_destroy(&shipment->run);
 }
@@ -112,7 +112,7 @@ static void drop_unseen(struct ship *ship) {
     if (ship->shipments[i].seen)
       ship->shipments[kept++] = ship->shipments[i];
     else
-      destroy(&ship->shipments[i]);
+      ship_destroy(&ship->shipments[i]);
   }
   ship->count = kept;
   for (size_t i = 0; i < kept; i++) ship->shipments[i].seen = false;
@@ -165,7 +165,7 @@ static struct shipment *find_lock(struct ship *ship, int descriptor) {
 
 /* Whether a recording that has just been locked began after this process, and has no window that is
  * over: so no other command has shipped any. */
-static bool is_new(const struct ship *ship, const struct target *target) {
+static bool ship_is_new(const struct ship *ship, const struct target *target) {
   const struct joined_identity *run = &target->identity;
   uint64_t now_ns = os_monotonic_ns(), window_ns = WINDOW_SECONDS * SECOND_NS;
   return run->wall_ns > ship->began_wall_ns && run->monotonic_ns > ship->began_ns &&
@@ -174,7 +174,7 @@ static bool is_new(const struct ship *ship, const struct target *target) {
 }
 
 /* False: another command ships it, which is said once. */
-static bool is_alone(struct ship *ship, const struct target *target, struct shipment *shipment) {
+static bool ship_is_alone(struct ship *ship, const struct target *target, struct shipment *shipment) {
   if (shipment->lock >= 0) return true;
   int descriptor = open_file(target->path);
   struct shipment *before = descriptor >= 0 ? find_lock(ship, descriptor) : NULL;
@@ -188,12 +188,12 @@ static bool is_alone(struct ship *ship, const struct target *target, struct ship
     return false;
   }
   shipment->lock = descriptor;
-  shipment->run.is_new = !shipment->run.next && is_new(ship, target);
+  shipment->run.is_new = !shipment->run.next && ship_is_new(ship, target);
   return true;
 }
 
 /* A recording into a folder becomes a file at its end: the descriptor of the lock tells where it is. */
-static void follow(struct target *target, const struct shipment *shipment) {
+static void ship_follow(struct target *target, const struct shipment *shipment) {
   char link[40], path[PATH_MAX];
   if (shipment->lock < 0 || !access(target->path, F_OK)) return;
   snprintf(link, sizeof link, "/proc/self/fd/%d", shipment->lock);
@@ -251,7 +251,7 @@ static void ship_due(struct ship *ship, struct target *target, struct shipment *
   ship->waits = ship->waits || outcome;
 }
 
-static wn_status prepare(struct ship *ship, struct target *target, struct shipment *shipment) {
+static wn_status ship_prepare(struct ship *ship, struct target *target, struct shipment *shipment) {
   const struct ship_options *options = &ship->options->ship;
   struct clickhouse_labels labels = {options->service ? options->service : target->service, options->release};
   struct server *server = server_of(ship->servers, ship->server_count, target->identity.host);
@@ -267,7 +267,7 @@ static wn_status prepare(struct ship *ship, struct target *target, struct shipme
 }
 
 /* Notes that a recording is there, and locks it. NULL: it cannot be shipped now. */
-static struct shipment *meet(struct ship *ship, struct target *target) {
+static struct shipment *ship_meet(struct ship *ship, struct target *target) {
   struct shipment *shipment = find_or_add(ship, &target->identity);
   if (!shipment) {
     error_set(WN_ENOMEM, "not enough memory");
@@ -275,23 +275,23 @@ static struct shipment *meet(struct ship *ship, struct target *target) {
     return NULL;
   }
   shipment->seen = true;
-  follow(target, shipment);
-  return !may_be_due(target, shipment) || is_alone(ship, target, shipment) ? shipment : NULL;
+  ship_follow(target, shipment);
+  return !may_be_due(target, shipment) || ship_is_alone(ship, target, shipment) ? shipment : NULL;
 }
 
 static void load_and_ship(struct ship *ship, struct target *target) {
   target_end_rest(target);
   ship->read_ns = os_monotonic_ns();
   wn_status error = target_load(target, targets_options(&ship->targets));
-  struct shipment *shipment = meet(ship, target); /* another process may have begun to write the file */
-  if (shipment && !error) error = prepare(ship, target, shipment);
+  struct shipment *shipment = ship_meet(ship, target); /* another process may have begun to write the file */
+  if (shipment && !error) error = ship_prepare(ship, target, shipment);
   if (shipment && error) fail_target(ship, shipment);
   if (shipment && !target->growing && (shipment->all || shipment->is_failed)) unlock(shipment);
   target_unload(target);
 }
 
 static void ship_target(struct ship *ship, struct target *target) {
-  struct shipment *shipment = meet(ship, target);
+  struct shipment *shipment = ship_meet(ship, target);
   if (!shipment || !may_be_due(target, shipment)) return;
   if (server_rests(server_of(ship->servers, ship->server_count, target->identity.host))) {
     ship->waits = true;
@@ -307,7 +307,7 @@ static bool is_ended(const struct ship *ship) {
   return !sigpending(&pending) && !sigandset(&both, &pending, &ship->ending) && !sigisemptyset(&both);
 }
 
-static void count(const struct ship *ship, size_t *windows, size_t *rows, size_t *recordings) {
+static void ship_count(const struct ship *ship, size_t *windows, size_t *rows, size_t *recordings) {
   *windows = *rows = *recordings = 0;
   for (size_t i = 0; i < ship->server_count; i++) {
     *windows += ship->servers[i].shipper.windows;
@@ -317,10 +317,10 @@ static void count(const struct ship *ship, size_t *windows, size_t *rows, size_t
 }
 
 /* What was shipped since this was said last. */
-static void say(struct ship *ship) {
+static void ship_say(struct ship *ship) {
   size_t windows, rows, recordings;
   char window_text[64], recording_text[64], row_text[64];
-  count(ship, &windows, &rows, &recordings);
+  ship_count(ship, &windows, &rows, &recordings);
   printf("winnow: shipped %s of %s, %s\n", text_number_of(window_text, (double)windows, "window"),
          text_number_of(recording_text, (double)recordings, "recording"),
          text_number_of(row_text, (double)rows, "row"));
@@ -331,17 +331,17 @@ static void say(struct ship *ship) {
 }
 
 /* Whether nothing is to be shipped of a recording any more, and it is not found again. */
-static bool is_over(struct ship *ship, const struct target *target) {
+static bool ship_is_over(struct ship *ship, const struct target *target) {
   if (target->growing) return false;
   if (access(target->path, F_OK) && (errno == ENOENT || errno == ENOTDIR)) return true;
-  const struct shipment *shipment = find(ship, &target->identity);
+  const struct shipment *shipment = ship_find(ship, &target->identity);
   return !ship->targets.argument_count && shipment && shipment->all;
 }
 
 /* Makes room for others. */
 static void drop_over(struct ship *ship) {
   for (size_t i = ship->targets.count; i-- > 0;)
-    if (is_over(ship, ship->targets.items[i])) targets_drop(&ship->targets, i);
+    if (ship_is_over(ship, ship->targets.items[i])) targets_drop(&ship->targets, i);
 }
 
 static int say_left_out(struct ship *ship) {
@@ -350,7 +350,7 @@ static int say_left_out(struct ship *ship) {
   return fail_job("there are more than %d recordings: the others are left out", SHIPPED_MOST);
 }
 
-static void pass(struct ship *ship) {
+static void ship_pass(struct ship *ship) {
   ship->waits = ship->is_locked = false;
   targets_look(&ship->targets, NULL);
   for (size_t i = 0; i < ship->targets.count && !is_ended(ship); i++)
@@ -363,7 +363,7 @@ static void pass(struct ship *ship) {
 }
 
 /* Seconds until the next pass. */
-static unsigned pause_of(const struct ship *ship) {
+static unsigned ship_pause_of(const struct ship *ship) {
   uint64_t late = MARGIN_SECONDS + ship->spread, now = os_wall_ns() / SECOND_NS - late;
   uint64_t seconds = WINDOW_SECONDS - now % WINDOW_SECONDS, now_ns = os_monotonic_ns();
   for (size_t i = 0; i < ship->server_count && ship->waits; i++) {
@@ -375,12 +375,12 @@ static unsigned pause_of(const struct ship *ship) {
 }
 
 /* LOOKS: meets recordings that have begun, and ships those that have ended. */
-static void look(struct ship *ship) {
+static void ship_look(struct ship *ship) {
   targets_look(&ship->targets, NULL);
   for (size_t i = 0; i < ship->targets.count && !is_ended(ship); i++) {
     struct target *target = ship->targets.items[i];
     if (target->growing)
-      (void)meet(ship, target);
+      (void)ship_meet(ship, target);
     else
       ship_target(ship, target);
   }
@@ -388,14 +388,14 @@ static void look(struct ship *ship) {
 
 /* Waits for the next pass. True: a signal came. */
 static bool wait_for_pass(struct ship *ship) {
-  uint64_t until_ns = os_monotonic_ns() + pause_of(ship) * SECOND_NS;
+  uint64_t until_ns = os_monotonic_ns() + ship_pause_of(ship) * SECOND_NS;
   for (uint64_t now_ns; (now_ns = os_monotonic_ns()) < until_ns;) {
     unsigned left = (unsigned)((until_ns - now_ns + SECOND_NS - 1) / SECOND_NS);
     bool looks = !ship->targets.argument_count && left > LOOK_SECONDS;
     if (ending_wait(&ship->ending, looks ? LOOK_SECONDS : left)) return true;
     if (!looks) return false;
-    look(ship);
-    uint64_t again_ns = os_monotonic_ns() + pause_of(ship) * SECOND_NS; /* a server may fail now */
+    ship_look(ship);
+    uint64_t again_ns = os_monotonic_ns() + ship_pause_of(ship) * SECOND_NS; /* a server may fail now */
     if (again_ns < until_ns) until_ns = again_ns;
   }
   return false;
@@ -408,11 +408,12 @@ static bool is_wrong(const struct ship *ship) {
 }
 
 static int ship_once(struct ship *ship) {
-  do pass(ship);
-  while (!is_ended(ship) && ship->waits && !is_wrong(ship) && !ending_wait(&ship->ending, pause_of(ship)));
+  do ship_pass(ship);
+  while (!is_ended(ship) && ship->waits && !is_wrong(ship) &&
+         !ending_wait(&ship->ending, ship_pause_of(ship)));
   if (ship->waits) return EXIT_JOB;
   if (ship->targets.left_out) return say_left_out(ship);
-  say(ship);
+  ship_say(ship);
   return ship->is_failed || ship->is_locked ? EXIT_JOB : 0;
 }
 
@@ -420,10 +421,10 @@ static int ship_on(struct ship *ship) {
   bool is_terminal = isatty(STDOUT_FILENO);
   size_t windows, rows, recordings;
   do {
-    pass(ship);
+    ship_pass(ship);
     if (ship->targets.left_out) say_left_out(ship);
-    count(ship, &windows, &rows, &recordings);
-    if (is_terminal && windows) say(ship);
+    ship_count(ship, &windows, &rows, &recordings);
+    if (is_terminal && windows) ship_say(ship);
   } while (!wait_for_pass(ship));
   return 0;
 }
@@ -451,7 +452,7 @@ static void set_clocks(struct ship *ship) {
 
 static void close_all(struct ship *ship) {
   for (size_t i = 0; i < ship->server_count; i++) server_close(&ship->servers[i]);
-  for (size_t i = 0; i < ship->count; i++) destroy(&ship->shipments[i]);
+  for (size_t i = 0; i < ship->count; i++) ship_destroy(&ship->shipments[i]);
   free(ship->shipments);
   connection_close(&ship->connection);
 }

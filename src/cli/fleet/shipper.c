@@ -17,27 +17,28 @@ struct shipping {
   uint64_t first, last; /* the windows that are due */
 };
 
-static enum http_outcome complain(struct shipper *shipper, enum http_outcome outcome, const char *text) {
+static enum http_outcome shipper_complain(struct shipper *shipper, enum http_outcome outcome,
+                                          const char *text) {
   shipper->complaint = text;
   return outcome;
 }
 
 static enum http_outcome told_by(struct shipper *shipper, enum http_outcome outcome) {
-  return outcome ? complain(shipper, outcome, http_complaint(shipper->http)) : HTTP_DONE;
+  return outcome ? shipper_complain(shipper, outcome, http_complaint(shipper->http)) : HTTP_DONE;
 }
 
 static enum http_outcome lack_memory(struct shipper *shipper) {
-  return complain(shipper, HTTP_AGAIN, "not enough memory");
+  return shipper_complain(shipper, HTTP_AGAIN, "not enough memory");
 }
 
 /* ---- batches ---- */
 
-static int compare(const void *one, const void *other) {
+static int shipper_compare(const void *one, const void *other) {
   const uint64_t *a = one, *b = other;
   return *a < *b ? -1 : *a > *b;
 }
 
-static bool has(const struct shipper_batches *batches, uint64_t batch) {
+static bool shipper_has(const struct shipper_batches *batches, uint64_t batch) {
   size_t place = array_place(batches->items, batches->count, batch);
   return place < batches->count && batches->items[place] == batch;
 }
@@ -58,15 +59,15 @@ static enum http_outcome read_batches(struct shipper *shipper, const char *answe
       return lack_memory(shipper);
     at = end + 1;
   }
-  if (!good) return complain(shipper, HTTP_AGAIN, "its answer is not one of ClickHouse");
-  array_sort(batches->items, batches->count, sizeof *batches->items, compare);
+  if (!good) return shipper_complain(shipper, HTTP_AGAIN, "its answer is not one of ClickHouse");
+  array_sort(batches->items, batches->count, sizeof *batches->items, shipper_compare);
   return HTTP_DONE;
 }
 
 /* ---- asking ---- */
 
 /* Asks the query that a stream was written to. */
-static enum http_outcome ask(struct shipper *shipper, FILE *out, char **query, const char **answer) {
+static enum http_outcome shipper_ask(struct shipper *shipper, FILE *out, char **query, const char **answer) {
   bool written = out && !fclose(out);
   enum http_outcome outcome =
       written ? told_by(shipper, http_select(shipper->http, *query, answer)) : lack_memory(shipper);
@@ -93,7 +94,7 @@ static enum http_outcome ask_batches(const struct shipping *shipping, enum click
               shipping->first / WINDOWS_A_DAY, shipping->last / WINDOWS_A_DAY);
     fputs(" FORMAT TabSeparatedWithNames", out);
   }
-  enum http_outcome outcome = ask(shipping->shipper, out, &query, &answer);
+  enum http_outcome outcome = shipper_ask(shipping->shipper, out, &query, &answer);
   return outcome ? outcome : read_batches(shipping->shipper, answer, batches);
 }
 
@@ -106,19 +107,19 @@ static enum http_outcome ask_processes(const struct shipping *shipping) {
   if (out)
     fprintf(out, "SELECT count() FROM system.processes WHERE query_id LIKE 'winnow-%016" PRIx64 "-%%'",
             clickhouse_run(shipping->clickhouse));
-  enum http_outcome outcome = ask(shipping->shipper, out, &query, &answer);
+  enum http_outcome outcome = shipper_ask(shipping->shipper, out, &query, &answer);
   if (outcome || !strcmp(answer, "0\n")) return outcome;
-  return complain(shipping->shipper, HTTP_AGAIN, "it still executes an earlier insertion");
+  return shipper_complain(shipping->shipper, HTTP_AGAIN, "it still executes an earlier insertion");
 }
 
 /* Leaves out what is loaded at the begin and the end of what is due. */
-static void shrink(struct shipping *shipping) {
+static void shipper_shrink(struct shipping *shipping) {
   const struct shipper_batches *loaded = &shipping->run->loaded;
   while (shipping->first <= shipping->last &&
-         has(loaded, clickhouse_batch(shipping->clickhouse, shipping->first)))
+         shipper_has(loaded, clickhouse_batch(shipping->clickhouse, shipping->first)))
     shipping->first++;
   while (shipping->first < shipping->last &&
-         has(loaded, clickhouse_batch(shipping->clickhouse, shipping->last)))
+         shipper_has(loaded, clickhouse_batch(shipping->clickhouse, shipping->last)))
     shipping->last--;
 }
 
@@ -130,7 +131,7 @@ static enum http_outcome learn(struct shipping *shipping) {
   if (run->is_new) return HTTP_DONE;
   enum http_outcome outcome = ask_batches(shipping, CLICKHOUSE_LOADS, &run->loaded);
   if (outcome) return outcome;
-  shrink(shipping);
+  shipper_shrink(shipping);
   if (shipping->first > shipping->last) return HTTP_DONE;
   if (!shipper->settled && (outcome = told_by(shipper, http_settle(shipper->http)))) return outcome;
   shipper->settled = true;
@@ -142,8 +143,8 @@ static enum http_outcome learn(struct shipping *shipping) {
 
 /* ---- inserting ---- */
 
-static enum http_outcome insert(const struct shipping *shipping, enum clickhouse_table table, uint64_t batch,
-                                const struct http_block *block) {
+static enum http_outcome shipper_insert(const struct shipping *shipping, enum clickhouse_table table,
+                                        uint64_t batch, const struct http_block *block) {
   struct shipper *shipper = shipping->shipper;
   char id[96], *query = NULL;
   size_t size;
@@ -167,8 +168,8 @@ static void free_blocks(struct http_block blocks[CLICKHOUSE_TABLES]) {
 }
 
 /* Writes the blocks of a window. False without memory. */
-static bool write_blocks(struct clickhouse *clickhouse, uint64_t window,
-                         struct http_block blocks[CLICKHOUSE_TABLES], size_t *rows) {
+static bool shipper_write_blocks(struct clickhouse *clickhouse, uint64_t window,
+                                 struct http_block blocks[CLICKHOUSE_TABLES], size_t *rows) {
   static const char head[HTTP_BLOCK_HEAD];
   FILE *streams[CLICKHOUSE_TABLES];
   bool good = true;
@@ -187,13 +188,13 @@ static bool write_blocks(struct clickhouse *clickhouse, uint64_t window,
 /* Steps 2 and 3. */
 static enum http_outcome insert_blocks(const struct shipping *shipping, uint64_t batch,
                                        const struct http_block blocks[CLICKHOUSE_TABLES]) {
-  bool sent = has(&shipping->run->sent, batch);
+  bool sent = shipper_has(&shipping->run->sent, batch);
   enum http_outcome outcome = HTTP_DONE;
   for (enum clickhouse_table table = 0; table < CLICKHOUSE_TABLES && !outcome; table++) {
     if (blocks[table].size <= HTTP_BLOCK_HEAD || (table == CLICKHOUSE_SAMPLES && sent)) continue;
     if (blocks[table].size > INT32_MAX)
-      return complain(shipping->shipper, HTTP_WRONG, "a window has too many rows");
-    outcome = insert(shipping, table, batch, &blocks[table]);
+      return shipper_complain(shipping->shipper, HTTP_WRONG, "a window has too many rows");
+    outcome = shipper_insert(shipping, table, batch, &blocks[table]);
   }
   return outcome;
 }
@@ -202,7 +203,7 @@ static enum http_outcome ship_window(const struct shipping *shipping, uint64_t w
   struct http_block blocks[CLICKHOUSE_TABLES] = {{NULL, 0}};
   struct shipper *shipper = shipping->shipper;
   size_t rows = 0;
-  enum http_outcome outcome = write_blocks(shipping->clickhouse, window, blocks, &rows)
+  enum http_outcome outcome = shipper_write_blocks(shipping->clickhouse, window, blocks, &rows)
                                   ? insert_blocks(shipping, batch, blocks)
                                   : lack_memory(shipper);
   free_blocks(blocks);
@@ -216,7 +217,8 @@ static enum http_outcome ship_windows(struct shipping *shipping) {
   struct shipper_run *run = shipping->run;
   for (uint64_t window = shipping->first; window <= shipping->last; window++) {
     uint64_t batch = clickhouse_batch(shipping->clickhouse, window);
-    enum http_outcome outcome = has(&run->loaded, batch) ? HTTP_DONE : ship_window(shipping, window, batch);
+    enum http_outcome outcome =
+        shipper_has(&run->loaded, batch) ? HTTP_DONE : ship_window(shipping, window, batch);
     if (outcome) return outcome;
     run->next = window + 1;
   }

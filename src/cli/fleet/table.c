@@ -13,7 +13,7 @@ static const struct {
 } layout[] = {[FLEET_BYTES] = {10, true}, [FLEET_CHANGE] = {11, true}, [FLEET_BLOCKS] = {9, false},
               [FLEET_COUNT] = {8, false}, [FLEET_SHARE] = {7, false},  [FLEET_WORD] = {17, false}};
 
-static int width_of(const struct fleet_cell *cell) {
+static int table_width_of(const struct fleet_cell *cell) {
   return layout[cell->kind].width + (layout[cell->kind].margin ? MARGIN_WIDTH : 0);
 }
 
@@ -21,7 +21,7 @@ static int width_of(const struct fleet_cell *cell) {
 static size_t shown_of(const struct fleet_cell *cells, size_t count) {
   int left = text_width() - GAP - NAME_LEAST;
   size_t shown = 0;
-  while (shown + 1 < count && width_of(&cells[shown]) <= left) left -= width_of(&cells[shown++]);
+  while (shown + 1 < count && table_width_of(&cells[shown]) <= left) left -= table_width_of(&cells[shown++]);
   return shown;
 }
 
@@ -65,7 +65,7 @@ void fleet_print_row(const struct fleet_cell *cells, size_t count, bool dim) {
   int left = text_width() - GAP;
   if (dim) text_style(stdout, STYLE_DIM);
   for (size_t i = 0; i < shown_of(cells, count); i++) {
-    left -= width_of(&cells[i]);
+    left -= table_width_of(&cells[i]);
     text_pad(stdout, cell_text(buffer, &cells[i]), -layout[cells[i].kind].width);
     if (layout[cells[i].kind].margin) text_pad(stdout, margin_of(margin, &cells[i]), -MARGIN_WIDTH);
   }

@@ -20,7 +20,7 @@ enum {
 };
 enum { SITES_MOST = 20000, CELLS = 6 };
 
-static void write_query(const struct question_of_fleet *question, FILE *query) {
+static void top_write_query(const struct question_of_fleet *question, FILE *query) {
   fputs("SELECT site, k, w, hosts, ", query);
   query_numbered(query, 'b', SUM_COLUMNS);
   query_numbered(query, 'c', SUM_COLUMNS);
@@ -36,16 +36,16 @@ static void write_query(const struct question_of_fleet *question, FILE *query) {
   fputs(" ORDER BY b0 DESC", query);
 }
 
-static struct sum bytes_of(const struct question_of_fleet *question, size_t row) {
+static struct sum top_bytes_of(const struct question_of_fleet *question, size_t row) {
   return field_sum(question, row, BYTES, field_integer(question, row, SAMPLES));
 }
 
 /* The sum of the rows from one on, and its estimate. */
-static struct estimate rest_of(const struct question_of_fleet *question, size_t from) {
+static struct estimate top_rest_of(const struct question_of_fleet *question, size_t from) {
   struct sum sum = {.samples = 0};
   double unit = 0;
   for (size_t i = from; i < question->rows; i++) {
-    struct sum bytes = bytes_of(question, i);
+    struct sum bytes = top_bytes_of(question, i);
     sum_merge(&sum, &bytes);
     if (field_number(question, i, UNIT) > unit) unit = field_number(question, i, UNIT);
   }
@@ -53,9 +53,9 @@ static struct estimate rest_of(const struct question_of_fleet *question, size_t 
 }
 
 /* Blocks have no unit of their own here: their interval is not printed. */
-static void set_cells(const struct question_of_fleet *question, size_t row, double whole,
-                      struct fleet_cell cells[CELLS], char number[40]) {
-  struct sum bytes = bytes_of(question, row), blocks = field_sum(question, row, BLOCKS, bytes.samples);
+static void top_set_cells(const struct question_of_fleet *question, size_t row, double whole,
+                          struct fleet_cell cells[CELLS], char number[40]) {
+  struct sum bytes = top_bytes_of(question, row), blocks = field_sum(question, row, BLOCKS, bytes.samples);
   struct estimate estimate = estimate_of(&bytes, field_number(question, row, UNIT));
   double hosts = field_number(question, row, HOSTS);
   struct estimate each = {.estimate = estimate.estimate / hosts,
@@ -75,8 +75,8 @@ static void set_cells(const struct question_of_fleet *question, size_t row, doub
   memcpy(cells, set, sizeof set);
 }
 
-static void print(struct question_of_fleet *question, const struct fleet_scope *scope) {
-  struct estimate all = rest_of(question, 0);
+static void top_print(struct question_of_fleet *question, const struct fleet_scope *scope) {
+  struct estimate all = top_rest_of(question, 0);
   size_t shown = rows_wanted(question, question->rows);
   char number[40], total[32], range[64], more[64];
   struct fleet_cell cells[CELLS];
@@ -88,21 +88,21 @@ static void print(struct question_of_fleet *question, const struct fleet_scope *
   }
   printf("  %s in all (%s)\n\n", text_bytes(total, all.estimate), text_range(range, &all));
   for (size_t i = 0; i < shown; i++) {
-    set_cells(question, i, all.estimate, cells, number);
+    top_set_cells(question, i, all.estimate, cells, number);
     if (!i) fleet_print_head(cells, CELLS);
     fleet_print_row(cells, CELLS, false);
   }
   if (shown == question->rows) return;
-  struct estimate rest = rest_of(question, shown);
+  struct estimate rest = top_rest_of(question, shown);
   text_style(stdout, STYLE_DIM);
   printf("  %s in %s (--top %zu)\n", text_bytes(total, rest.estimate),
          text_number_of(more, (double)(question->rows - shown), "more function"), question->rows);
   text_style(stdout, STYLE_PLAIN);
 }
 
-static void write_json(struct question_of_fleet *question, const struct fleet_scope *scope) {
+static void top_write_json(struct question_of_fleet *question, const struct fleet_scope *scope) {
   struct json json = {.out = stdout};
-  struct estimate all = rest_of(question, 0), rest;
+  struct estimate all = top_rest_of(question, 0), rest;
   size_t shown = rows_wanted(question, question->rows);
   char number[40];
   struct fleet_cell cells[CELLS];
@@ -110,11 +110,11 @@ static void write_json(struct question_of_fleet *question, const struct fleet_sc
   json_estimate(&json, "bytes", &all);
   json_begin(&json, "rows", '[');
   for (size_t i = 0; i < shown; i++) {
-    set_cells(question, i, all.estimate, cells, number);
+    top_set_cells(question, i, all.estimate, cells, number);
     fleet_write_row(&json, cells, CELLS);
   }
   json_end(&json, ']');
-  rest = rest_of(question, shown);
+  rest = top_rest_of(question, shown);
   json_estimate(&json, "rest", &rest);
   json_end(&json, '}');
 }
@@ -126,13 +126,13 @@ int fleet_top(struct question_of_fleet *question) {
   question->now = question->kind == WINDOW_HELD;
   int code = scope_find(question, &scope);
   FILE *query = code ? NULL : query_begin(question);
-  if (query) write_query(question, query);
+  if (query) top_write_query(question, query);
   if (!code) code = query_ask(question, query, COLUMN_COUNT);
   if (code) return code;
   if (question->options->json)
-    write_json(question, &scope);
+    top_write_json(question, &scope);
   else
-    print(question, &scope);
+    top_print(question, &scope);
   return 0;
 }
 /* SPDX-License-Identifier: MIT */

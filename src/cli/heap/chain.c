@@ -52,7 +52,7 @@ static void add_run(const struct heap_file *file, struct chain *chain, uint32_t 
 }
 
 /* The block below a chain with which it goes on; NOWHERE: it ends. */
-static uint32_t next_step(const struct heap_file *file, const struct chain *chain) {
+static uint32_t chain_next_step(const struct heap_file *file, const struct chain *chain) {
   struct below below = below_of(file, chain);
   for (uint32_t node; (node = below_next(&below)) != NOWHERE;)
     if (10 * file->dominators.nodes[node].retained >= 9 * chain->bytes) {
@@ -62,8 +62,8 @@ static uint32_t next_step(const struct heap_file *file, const struct chain *chai
   return NOWHERE;
 }
 
-static void extend(const struct heap_file *file, struct chain *chain) {
-  for (uint32_t node; (node = next_step(file, chain)) != NOWHERE;) add_run(file, chain, node);
+static void chain_extend(const struct heap_file *file, struct chain *chain) {
+  for (uint32_t node; (node = chain_next_step(file, chain)) != NOWHERE;) add_run(file, chain, node);
 }
 
 /* ---- shared ---- */
@@ -72,13 +72,13 @@ void chain_of_holder(struct chain *chain, const struct heap_file *file, uint32_t
   *chain = (struct chain){.begin = node, .first = node, .last = node};
   chain->bytes = node == NODE_ALL ? file->several : file->dominators.nodes[node].retained;
   add_text(chain, name);
-  if (node != NODE_ALL) extend(file, chain);
+  if (node != NODE_ALL) chain_extend(file, chain);
 }
 
 void chain_of_block(struct chain *chain, const struct heap_file *file, uint32_t node) {
   *chain = (struct chain){.begin = node, .bytes = file->dominators.nodes[node].retained};
   add_run(file, chain, node);
-  extend(file, chain);
+  chain_extend(file, chain);
 }
 
 struct below below_of(const struct heap_file *file, const struct chain *chain) {

@@ -36,13 +36,13 @@ struct writing {
   bool no_memory, first; /* first: of an array */
 };
 
-static uint32_t string_of(struct writing *of, const char *text) {
+static uint32_t devtools_string_of(struct writing *of, const char *text) {
   uint32_t number = strings_intern(of->strings, text);
   of->no_memory |= !number && *text;
   return number;
 }
 
-static void put(struct writing *of, uint64_t number) {
+static void devtools_put(struct writing *of, uint64_t number) {
   fprintf(of->out, of->first ? "%llu" : ",%llu",
           (unsigned long long)(number < UINT32_MAX ? number : UINT32_MAX));
   of->first = false;
@@ -54,23 +54,23 @@ static uint64_t edge_count(const struct graph *graph, uint32_t node) {
   return graph->edge_begin[node + 1] - graph->edge_begin[node] + (graph_outside(graph, node) != 0);
 }
 
-static void put_node(struct writing *of, enum node_type type, const char *name, uint64_t id, uint64_t bytes,
-                     uint64_t edges) {
-  put(of, type);
-  put(of, string_of(of, name));
-  put(of, id);
-  put(of, bytes);
-  put(of, edges);
-  put(of, 0);
-  put(of, 0);
+static void devtools_put_node(struct writing *of, enum node_type type, const char *name, uint64_t id,
+                              uint64_t bytes, uint64_t edges) {
+  devtools_put(of, type);
+  devtools_put(of, devtools_string_of(of, name));
+  devtools_put(of, id);
+  devtools_put(of, bytes);
+  devtools_put(of, edges);
+  devtools_put(of, 0);
+  devtools_put(of, 0);
 }
 
-static void put_block(struct writing *of, uint32_t node) {
+static void devtools_put_block(struct writing *of, uint32_t node) {
   const struct graph *graph = of->graph;
   char name[NAME_MOST];
   uint64_t outside = graph_outside(graph, node), id = 2 * (uint64_t)node + 1;
-  put_node(of, NODE_OBJECT, block_name(graph, node, name), id, graph_bytes(graph, node) - outside,
-           edge_count(graph, node));
+  devtools_put_node(of, NODE_OBJECT, block_name(graph, node, name), id, graph_bytes(graph, node) - outside,
+                    edge_count(graph, node));
 }
 
 /* The nodes in the order of their ordinals: blocks in the order of the search, each native node
@@ -95,29 +95,30 @@ static void put_nodes(struct writing *of) {
   const struct graph *graph = of->graph;
   char name[NAME_MOST];
   of->first = true;
-  put_node(of, NODE_SYNTHETIC, "", 1, 0, 1);
-  put_node(of, NODE_SYNTHETIC, "(GC roots)", 2 * (uint64_t)graph->node_count + 1, 0, graph->holder_count);
+  devtools_put_node(of, NODE_SYNTHETIC, "", 1, 0, 1);
+  devtools_put_node(of, NODE_SYNTHETIC, "(GC roots)", 2 * (uint64_t)graph->node_count + 1, 0,
+                    graph->holder_count);
   for (uint32_t node = NODE_HOLDERS; node < graph->first_block; node++) {
     char shown[NAME_MOST + 2];
     snprintf(shown, sizeof shown, "(%s)", holder_name(graph, node, name));
-    put_node(of, NODE_SYNTHETIC, shown, 2 * (uint64_t)node + 1, 0, edge_count(graph, node));
+    devtools_put_node(of, NODE_SYNTHETIC, shown, 2 * (uint64_t)node + 1, 0, edge_count(graph, node));
   }
   for (uint32_t i = 0; i < graph->reached; i++) {
     uint32_t node = graph->order[i];
     if (node < graph->first_block) continue;
-    put_block(of, node);
+    devtools_put_block(of, node);
     if (graph_outside(graph, node))
-      put_node(of, NODE_NATIVE, "memory outside the heap", 2 * ((uint64_t)graph->node_count + node) + 1,
-               graph_outside(graph, node), 0);
+      devtools_put_node(of, NODE_NATIVE, "memory outside the heap",
+                        2 * ((uint64_t)graph->node_count + node) + 1, graph_outside(graph, node), 0);
   }
 }
 
 /* ---- edges ---- */
 
-static void put_edge(struct writing *of, enum edge_type type, uint64_t name, uint64_t ordinal) {
-  put(of, type);
-  put(of, name);
-  put(of, ordinal * NODE_FIELDS);
+static void devtools_put_edge(struct writing *of, enum edge_type type, uint64_t name, uint64_t ordinal) {
+  devtools_put(of, type);
+  devtools_put(of, name);
+  devtools_put(of, ordinal * NODE_FIELDS);
 }
 
 static void put_edges_of(struct writing *of, uint32_t node) {
@@ -126,30 +127,30 @@ static void put_edges_of(struct writing *of, uint32_t node) {
     const char *name = graph_field_name(graph, graph_type(graph, node), edge.field);
     uint32_t to = of->ordinal[edge.to];
     if (edge.field == FIELD_ROOT)
-      put_edge(of, EDGE_ELEMENT, edge.at - 1 - graph->edge_begin[node], to);
+      devtools_put_edge(of, EDGE_ELEMENT, edge.at - 1 - graph->edge_begin[node], to);
     else if (edge.field == FIELD_DATA)
-      put_edge(of, EDGE_INTERNAL, string_of(of, "data of an ephemeron"), to);
+      devtools_put_edge(of, EDGE_INTERNAL, devtools_string_of(of, "data of an ephemeron"), to);
     else if (name)
-      put_edge(of, EDGE_PROPERTY, string_of(of, name), to);
+      devtools_put_edge(of, EDGE_PROPERTY, devtools_string_of(of, name), to);
     else
-      put_edge(of, EDGE_ELEMENT, edge.field, to);
+      devtools_put_edge(of, EDGE_ELEMENT, edge.field, to);
   }
   if (graph_outside(graph, node))
-    put_edge(of, EDGE_INTERNAL, string_of(of, "outside"), (uint64_t)of->ordinal[node] + 1);
+    devtools_put_edge(of, EDGE_INTERNAL, devtools_string_of(of, "outside"), (uint64_t)of->ordinal[node] + 1);
 }
 
 static void put_edges(struct writing *of) {
   const struct graph *graph = of->graph;
   of->first = true;
-  put_edge(of, EDGE_ELEMENT, 1, GC_ROOTS);
+  devtools_put_edge(of, EDGE_ELEMENT, 1, GC_ROOTS);
   for (uint32_t node = NODE_HOLDERS; node < graph->first_block; node++)
-    put_edge(of, EDGE_ELEMENT, node, of->ordinal[node]);
+    devtools_put_edge(of, EDGE_ELEMENT, node, of->ordinal[node]);
   for (uint32_t node = NODE_HOLDERS; node < graph->first_block; node++) put_edges_of(of, node);
   for (uint32_t i = 0; i < graph->reached; i++)
     if (graph->order[i] >= graph->first_block) put_edges_of(of, graph->order[i]);
 }
 
-static void put_strings(struct writing *of) {
+static void devtools_put_strings(struct writing *of) {
   struct json json = {.out = of->out, .depth = 1, .compact = true, .follows = true};
   json_begin(&json, "strings", '[');
   for (uint32_t i = 0; i < of->strings->count; i++) json_string(&json, NULL, strings_text(of->strings, i));
@@ -165,7 +166,7 @@ static void put_snapshot(struct writing *of) {
   fputs("],\n\"edges\":[", of->out);
   put_edges(of);
   fputs("],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n\"locations\":[]", of->out);
-  put_strings(of);
+  devtools_put_strings(of);
   fputs("}\n", of->out);
 }
 

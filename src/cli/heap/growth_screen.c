@@ -41,7 +41,7 @@ struct rows {
   struct index by_name;
 };
 
-static struct growth *find(struct rows *rows, const char *name, size_t snapshots) {
+static struct growth *growth_screen_find(struct rows *rows, const char *name, size_t snapshots) {
   struct index_walk walk = {.hash = hash_bytes(name, strlen(name))};
   uint32_t number;
   while ((number = index_next(&rows->by_name, &walk)))
@@ -52,9 +52,9 @@ static struct growth *find(struct rows *rows, const char *name, size_t snapshots
   return index_add(&rows->by_name, walk.hash, (uint32_t)rows->count) ? &rows->items[rows->count - 1] : NULL;
 }
 
-static bool add(struct rows *rows, const char *name, size_t snapshot, uint64_t bytes, uint64_t blocks,
-                size_t snapshots) {
-  struct growth *row = find(rows, name, snapshots);
+static bool growth_screen_add(struct rows *rows, const char *name, size_t snapshot, uint64_t bytes,
+                              uint64_t blocks, size_t snapshots) {
+  struct growth *row = growth_screen_find(rows, name, snapshots);
   if (!row) return false;
   row->bytes[snapshot] += bytes;
   row->blocks[snapshot] += (uint32_t)blocks;
@@ -71,24 +71,26 @@ static void rows_free(struct rows *rows) {
   free(rows->items), free(rows->by_name.slots);
 }
 
-static int64_t change(const struct growth *row, size_t from, size_t to) {
+static int64_t growth_screen_change(const struct growth *row, size_t from, size_t to) {
   return (int64_t)(row->bytes[to] - row->bytes[from]);
 }
 
 /* What grew most, first; then what shrank most. */
-static int by_change(const void *a, const void *b) {
+static int growth_screen_by_change(const void *a, const void *b) {
   const struct growth *one = a, *other = b;
-  int64_t first = change(one, 0, one->count - 1), second = change(other, 0, other->count - 1);
+  int64_t first = growth_screen_change(one, 0, one->count - 1),
+          second = growth_screen_change(other, 0, other->count - 1);
   if ((first > 0) != (second > 0)) return first > 0 ? -1 : 1;
   if (first != second) return (first < second) == (first > 0) ? 1 : -1;
   return strcmp(one->name, other->name);
 }
 
-static void print_row(const struct growth *row, struct heap_texts *texts) {
+static void growth_screen_print_row(const struct growth *row, struct heap_texts *texts) {
   char text[40];
   int64_t blocks = (int64_t)row->blocks[row->count - 1] - row->blocks[0];
   printf("%11s", text_bytes(text, (double)row->bytes[0]));
-  for (size_t i = 1; i < row->count; i++) printf("  %11s", text_change(text, (double)change(row, i - 1, i)));
+  for (size_t i = 1; i < row->count; i++)
+    printf("  %11s", text_change(text, (double)growth_screen_change(row, i - 1, i)));
   char count[40];
   snprintf(count, sizeof count, "%c%s", blocks < 0 ? '-' : '+', text_count(text, fabs((double)blocks)));
   printf("  %11s  ", count);
@@ -101,20 +103,20 @@ static void print_row(const struct growth *row, struct heap_texts *texts) {
   putchar('\n');
 }
 
-static void print_rows(struct rows *rows, const char *title, const char *explanation, const char *name,
-                       size_t count, size_t top) {
+static void growth_screen_print_rows(struct rows *rows, const char *title, const char *explanation,
+                                     const char *name, size_t count, size_t top) {
   size_t printed = 0, changed = 0;
   struct heap_texts texts = {0};
-  array_sort(rows->items, rows->count, sizeof *rows->items, by_change);
+  array_sort(rows->items, rows->count, sizeof *rows->items, growth_screen_by_change);
   putchar('\n');
   heap_print_title(title, explanation);
   printf("     before%s       blocks  %s\n", count > 2 ? "        step 1       step 2" : "       change",
          name);
   for (size_t i = 0; i < rows->count; i++) {
     bool same = true;
-    for (size_t k = 1; k < count; k++) same &= !change(&rows->items[i], k - 1, k);
+    for (size_t k = 1; k < count; k++) same &= !growth_screen_change(&rows->items[i], k - 1, k);
     changed += !same;
-    if (!same && printed < top) printed++, print_row(&rows->items[i], &texts);
+    if (!same && printed < top) printed++, growth_screen_print_row(&rows->items[i], &texts);
   }
   heap_texts_free(&texts);
   if (!changed) puts("             nothing changed");
@@ -155,7 +157,7 @@ static void say_several(struct growth_text *last, const struct heap_file *file) 
 /* The chain of a holder of the last snapshot. */
 static void set_chain(struct rows *rows, const struct heap_file *file, uint32_t node, const char *name,
                       size_t snapshots) {
-  struct growth *row = find(rows, name, snapshots);
+  struct growth *row = growth_screen_find(rows, name, snapshots);
   struct chain chain;
   if (!row || !file->dominators.nodes[node].retained) return;
   chain_of_holder(&chain, file, node, name);
@@ -167,13 +169,15 @@ static bool add_holders(struct rows *rows, const struct heap_file *file, size_t 
   bool enough = true;
   char name[NAME_MOST];
   for (uint32_t node = NODE_HOLDERS; enough && node < file->graph.first_block; node++)
-    enough = add(rows, holder_name(&file->graph, node, name), snapshot, file->dominators.nodes[node].retained,
-                 file->dominators.nodes[node].retained_blocks, count);
-  enough = enough && add(rows, HELD_BY_SEVERAL, snapshot, file->several, file->several_blocks, count);
+    enough = growth_screen_add(rows, holder_name(&file->graph, node, name), snapshot,
+                               file->dominators.nodes[node].retained,
+                               file->dominators.nodes[node].retained_blocks, count);
+  enough = enough &&
+           growth_screen_add(rows, HELD_BY_SEVERAL, snapshot, file->several, file->several_blocks, count);
   if (!enough || snapshot + 1 < count) return enough;
   for (uint32_t node = NODE_HOLDERS; node < file->graph.first_block; node++)
     set_chain(rows, file, node, holder_name(&file->graph, node, name), count);
-  say_several(find(rows, HELD_BY_SEVERAL, count)->last, file);
+  say_several(growth_screen_find(rows, HELD_BY_SEVERAL, count)->last, file);
   return true;
 }
 
@@ -185,7 +189,7 @@ static bool say_holders(struct rows *rows, const struct heap_file *file, size_t 
   for (size_t i = 0; enough && i < file->types.count; i++) {
     const struct type_row *type = &file->types.rows[i];
     const struct type_holder *holder = &holders.of_type[type->type];
-    struct growth *row = find(rows, graph_type_name(&file->graph, type->type), snapshots);
+    struct growth *row = growth_screen_find(rows, graph_type_name(&file->graph, type->type), snapshots);
     if (!row || row->last->held || !holder->bytes) continue;
     if (asprintf(&row->last->held, "%s held by %s",
                  text_share(share, (double)holder->bytes / (double)type->bytes),
@@ -196,11 +200,13 @@ static bool say_holders(struct rows *rows, const struct heap_file *file, size_t 
   return enough;
 }
 
-static bool add_types(struct rows *rows, const struct heap_file *file, size_t snapshot, size_t count) {
+static bool growth_screen_add_types(struct rows *rows, const struct heap_file *file, size_t snapshot,
+                                    size_t count) {
   bool enough = true;
   for (size_t i = 0; enough && i < file->types.count; i++) {
     const struct type_row *row = &file->types.rows[i];
-    enough = add(rows, graph_type_name(&file->graph, row->type), snapshot, row->bytes, row->blocks, count);
+    enough = growth_screen_add(rows, graph_type_name(&file->graph, row->type), snapshot, row->bytes,
+                               row->blocks, count);
   }
   return enough && (snapshot + 1 < count || say_holders(rows, file, count));
 }
@@ -217,7 +223,7 @@ struct naming {
 static struct growth *named(struct naming *of, uint32_t node) {
   char name[NAME_MOST];
   if (node < of->file->graph.first_block || !graph_description(&of->file->graph, node)) return NULL;
-  struct growth *row = find(of->rows, block_name(&of->file->graph, node, name), of->count);
+  struct growth *row = growth_screen_find(of->rows, block_name(&of->file->graph, node, name), of->count);
   of->enough &= row != NULL;
   return row;
 }
@@ -273,7 +279,7 @@ static const char *command_of(const struct heap_file *file) {
 }
 
 /* Whose snapshots they are, and when each was made. */
-static void print_head(const struct heap_file *files, size_t count) {
+static void growth_screen_print_head(const struct heap_file *files, size_t count) {
   static const char *const two[] = {"before", "after"}, *const three[] = {"before", "step 1", "step 2"};
   char text[32];
   text_style(stdout, STYLE_BOLD);
@@ -313,8 +319,8 @@ static void print_total(const struct heap_file *files, size_t count) {
 }
 
 /* The rows are in the order of what grew. */
-static void print_next(const struct heap_file *files, size_t count, const struct rows *named) {
-  bool grew = named->count && change(&named->items[0], 0, count - 1) > 0;
+static void growth_screen_print_next(const struct heap_file *files, size_t count, const struct rows *named) {
+  bool grew = named->count && growth_screen_change(&named->items[0], 0, count - 1) > 0;
   fputs("\n  Next:  winnow html ", stdout); /* the page compares two */
   text_file(stdout, files[0].name), putchar(' '), text_file(stdout, files[count - 1].name);
   puts("   (a picture of the difference)");
@@ -333,7 +339,7 @@ int heap_print_growth(char *const *names, size_t count, size_t top) {
   for (size_t i = 0; !code && i < count; i++) {
     code = heap_open(&files[i], names[i]);
     if (!code && (!add_holders(&holders, &files[i], i, count) || !add_named(&named, &files[i], i, count) ||
-                  !add_types(&types, &files[i], i, count)))
+                  !growth_screen_add_types(&types, &files[i], i, count)))
       code = fail_job("no memory for the tables");
     heap_forget_blocks(&files[i]);
   }
@@ -341,14 +347,15 @@ int heap_print_growth(char *const *names, size_t count, size_t top) {
     if (!files[i].graph.complete)
       code = fail_job("%s: the file ends early, and cannot be compared", files[i].name);
   if (!code) {
-    print_head(files, count);
+    growth_screen_print_head(files, count);
     print_doubts(files, count);
     print_total(files, count);
-    print_rows(&holders, "HELD BY", "what would be freed if it let go", "holder", count, top);
+    growth_screen_print_rows(&holders, "HELD BY", "what would be freed if it let go", "holder", count, top);
     if (named.count)
-      print_rows(&named, "HELD BY NAME", "the same for what the language names", "name", count, top);
-    print_rows(&types, "TYPES", "the blocks themselves", "type", count, top);
-    print_next(files, count, &named);
+      growth_screen_print_rows(&named, "HELD BY NAME", "the same for what the language names", "name", count,
+                               top);
+    growth_screen_print_rows(&types, "TYPES", "the blocks themselves", "type", count, top);
+    growth_screen_print_next(files, count, &named);
   }
   rows_free(&holders);
   rows_free(&named);

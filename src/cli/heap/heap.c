@@ -26,7 +26,7 @@ static int parse_top(const char *text, size_t *top) {
   return 0;
 }
 
-static int parse(struct options *options, int argc, char **argv) {
+static int heap_parse(struct options *options, int argc, char **argv) {
   static const struct option known[] = {{"path", required_argument, NULL, LETTER_PATH},
                                         {"trace", required_argument, NULL, LETTER_TRACE},
                                         {"dominators", no_argument, NULL, LETTER_DOMINATORS},
@@ -67,7 +67,7 @@ static int write_output(const struct heap_file *file, const char *name) {
   return output_finish(&output) ? fail_job("%s", wn_last_error()) : 0;
 }
 
-static int print(const struct options *options, struct heap_file *file) {
+static int heap_print(const struct options *options, struct heap_file *file) {
   int code = options->output ? 0 : heap_join(file, options->trace);
   if (code) return code;
   if ((options->output || options->path) && !graph_search(&file->graph))
@@ -81,7 +81,7 @@ static int print(const struct options *options, struct heap_file *file) {
 }
 
 /* Each of these prints something else, and of one snapshot. */
-static int check(const struct options *options, size_t count) {
+static int heap_check(const struct options *options, size_t count) {
   const char *given[4];
   size_t number = 0;
   if (options->output) given[number++] = "--output";
@@ -96,13 +96,13 @@ static int check(const struct options *options, size_t count) {
 int command_heap(int argc, char **argv) {
   struct options options = {.top = TOP_DEFAULT};
   struct heap_file file = {0};
-  int code = parse(&options, argc, argv);
+  int code = heap_parse(&options, argc, argv);
   size_t count = (size_t)(argc - optind);
   if (code) return code;
   if (!count)
     return fail_usage("heap", "which snapshot? usage: winnow heap [OPTION...] FILE [AFTER [AFTER2]]");
   if (count > FILES_MOST) return fail_usage("heap", "three snapshots at most can be compared");
-  code = check(&options, count);
+  code = heap_check(&options, count);
   if (!code && options.output && input_is_same_file(argv[optind], options.output))
     code = fail_usage("heap", "%s is the snapshot; give the output another name", options.output);
   if (code) return code;
@@ -111,7 +111,7 @@ int command_heap(int argc, char **argv) {
     return heap_print_growth(argv + optind, count, options.top);
   }
   code = heap_open(&file, argv[optind]);
-  if (!code) code = print(&options, &file);
+  if (!code) code = heap_print(&options, &file);
   heap_close(&file);
   return code;
 }

@@ -3,7 +3,7 @@
 #include "cli/heap/heap_text.h"
 #include "export/json.h"
 
-static void write_holder(struct json *json, const char *name, uint64_t bytes, uint64_t blocks) {
+static void heap_json_write_holder(struct json *json, const char *name, uint64_t bytes, uint64_t blocks) {
   json_begin(json, NULL, '{');
   json_string(json, "name", name);
   json_integer(json, "retained_bytes", bytes);
@@ -54,8 +54,8 @@ int heap_print_json(const struct heap_file *file) {
   json_integer(&json, "reachable_bytes", file->reachable);
   json_begin(&json, "holders", '[');
   for (uint32_t node = NODE_HOLDERS; node < graph->first_block; node++)
-    write_holder(&json, holder_name(graph, node, name), file->dominators.nodes[node].retained,
-                 file->dominators.nodes[node].retained_blocks);
+    heap_json_write_holder(&json, holder_name(graph, node, name), file->dominators.nodes[node].retained,
+                           file->dominators.nodes[node].retained_blocks);
   json_end(&json, ']');
   json_integer(&json, "several_holders_bytes", file->several);
   json_begin(&json, "types", '[');

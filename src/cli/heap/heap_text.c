@@ -26,11 +26,11 @@ static void count_several(struct heap_file *file) {
 }
 
 /* Shown on a terminal if all of it takes longer than a second. */
-static void show(struct heap_file *file, double done) { progress_show(done, &file->progress); }
+static void heap_text_show(struct heap_file *file, double done) { progress_show(done, &file->progress); }
 
-static int compute(struct heap_file *file) {
+static int heap_text_compute(struct heap_file *file) {
   bool enough = dominators_find(&file->dominators, &file->graph);
-  show(file, 0.9);
+  heap_text_show(file, 0.9);
   if (!enough || !type_table_make(&file->types, &file->graph, &file->dominators))
     return fail_job("%s: no memory for its blocks", file->name);
   file->reachable = file->dominators.nodes[NODE_ALL].retained;
@@ -38,7 +38,7 @@ static int compute(struct heap_file *file) {
   return 0;
 }
 
-static int load(struct heap_file *file, int descriptor) {
+static int heap_text_load(struct heap_file *file, int descriptor) {
   struct stat status;
   if (fstat(descriptor, &status)) return fail_job("%s: %s", file->name, strerror(errno));
   if (!S_ISREG(status.st_mode)) return fail_job("%s: it is no file", file->name);
@@ -46,14 +46,14 @@ static int load(struct heap_file *file, int descriptor) {
   void *bytes = count ? mmap(NULL, count, PROT_READ, MAP_PRIVATE, descriptor, 0) : NULL;
   if (bytes == MAP_FAILED) return fail_job("%s: %s", file->name, strerror(errno));
   wn_status error = graph_load(&file->graph, bytes, count);
-  show(file, 0.4);
+  heap_text_show(file, 0.4);
   if (bytes) munmap(bytes, count);
   if (error && source_is_trace(file->name))
     return fail_job("%s: it is a trace, and no heap snapshot: see winnow report", file->name);
   if (error) return fail_job("%s: %s", file->name, error_text());
   if (!file->graph.complete && file->graph.first_block == file->graph.node_count)
     return fail_job("%s: the file is cut or damaged before its first block", file->name);
-  return compute(file);
+  return heap_text_compute(file);
 }
 
 /* How many rows have a text now; 1 also without memory. */
@@ -86,7 +86,7 @@ int heap_open(struct heap_file *file, const char *name) {
   progress_begin(&file->progress, "reading the snapshot");
   int descriptor = open_file(name);
   if (descriptor < 0) return fail_job("%s: %s", name, strerror(errno));
-  int code = load(file, descriptor);
+  int code = heap_text_load(file, descriptor);
   progress_end(&file->progress);
   close(descriptor);
   return code;

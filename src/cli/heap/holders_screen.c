@@ -98,7 +98,7 @@ static int by_row_bytes(const void *a, const void *b) {
 }
 
 /* Adds the rows below a chain, the heaviest of which is printed next. */
-static void add_rows(struct tree *tree, const struct chain *chain, unsigned depth) {
+static void holders_screen_add_rows(struct tree *tree, const struct chain *chain, unsigned depth) {
   const struct heap_file *file = tree->file;
   const struct dominators *of = &file->dominators;
   size_t from = tree->count;
@@ -140,7 +140,7 @@ static void print_leading(struct tree *tree, const struct held_row *row) {
   putchar('\n');
 }
 
-static void print_text(struct tree *tree, const char *text, unsigned depth) {
+static void holders_screen_print_text(struct tree *tree, const char *text, unsigned depth) {
   int indent = (int)depth * INDENT;
   printf("%*s", indent, "");
   heap_print_row_name(&tree->texts, text, HOLDER_COLUMN + indent);
@@ -148,7 +148,7 @@ static void print_text(struct tree *tree, const char *text, unsigned depth) {
 }
 
 /* Prints a row, and puts those below it in front of the others. */
-static void print_row(struct tree *tree, const struct held_row *row) {
+static void holders_screen_print_row(struct tree *tree, const struct held_row *row) {
   const struct heap_file *file = tree->file;
   struct chain chain;
   char number[32], name[NAME_MOST], text[NAME_MOST + 40];
@@ -156,15 +156,15 @@ static void print_row(struct tree *tree, const struct held_row *row) {
   if (row->count) {
     const char *type = graph_type_name(&file->graph, graph_type(&file->graph, row->node));
     snprintf(text, sizeof text, "%s x %s", heap_fit(type, 60, name), text_count(number, (double)row->count));
-    print_text(tree, text, row->depth);
+    holders_screen_print_text(tree, text, row->depth);
   } else {
     chain_of_block(&chain, file, row->node);
-    print_text(tree, chain.text, row->depth);
+    holders_screen_print_text(tree, chain.text, row->depth);
   }
   if (tree->led && row->depth == 1) print_leading(tree, row);
   if (row->count) return;
   size_t before = tree->count;
-  add_rows(tree, &chain, row->depth + 1);
+  holders_screen_add_rows(tree, &chain, row->depth + 1);
   if (row->depth < DEPTH_MOST || tree->count == before) return;
   printf("%*s…\n", HOLDER_COLUMN + (DEPTH_MOST + 1) * INDENT, "");
   tree->count = before;
@@ -172,7 +172,7 @@ static void print_row(struct tree *tree, const struct held_row *row) {
 
 /* ---- holders ---- */
 
-static int by_bytes(const void *a, const void *b) {
+static int holders_screen_by_bytes(const void *a, const void *b) {
   const struct holder_row *one = a, *other = b;
   if (one->bytes != other->bytes) return one->bytes < other->bytes ? 1 : -1;
   return (one->node > other->node) - (one->node < other->node);
@@ -186,14 +186,14 @@ static void print_holder(struct tree *tree, const struct holder_row *row) {
   const char *text = row->node ? holder_name(&file->graph, row->node, name) : HELD_BY_SEVERAL;
   heap_print_numbers(file, row->bytes, row->blocks);
   if (large) chain_of_holder(&chain, file, row->node, text);
-  print_text(tree, large ? chain.text : text, 0);
+  holders_screen_print_text(tree, large ? chain.text : text, 0);
   if (!large) return;
   tree->led = row->node == NODE_ALL && leading_open(&tree->leading, &file->graph);
   tree->count = 0;
-  add_rows(tree, &chain, 1);
+  holders_screen_add_rows(tree, &chain, 1);
   for (size_t i = 0; tree->count && i < tree->rows_most; i++) {
     struct held_row next = tree->rows[--tree->count];
-    print_row(tree, &next);
+    holders_screen_print_row(tree, &next);
   }
   tree->left_out += tree->count;
   if (row->node == NODE_ALL) leading_close(&tree->leading);
@@ -201,7 +201,7 @@ static void print_holder(struct tree *tree, const struct holder_row *row) {
 }
 
 /* The holders that hold something, most first. */
-static size_t find_holders(const struct heap_file *file, struct holder_row *rows) {
+static size_t holders_screen_find_holders(const struct heap_file *file, struct holder_row *rows) {
   const struct dominators *dominators = &file->dominators;
   size_t count = 0;
   for (uint32_t node = NODE_HOLDERS; node < file->graph.first_block; node++)
@@ -209,12 +209,12 @@ static size_t find_holders(const struct heap_file *file, struct holder_row *rows
       rows[count++] = (struct holder_row){node, dominators->nodes[node].retained,
                                           dominators->nodes[node].retained_blocks};
   if (file->several) rows[count++] = (struct holder_row){NODE_ALL, file->several, file->several_blocks};
-  array_sort(rows, count, sizeof *rows, by_bytes);
+  array_sort(rows, count, sizeof *rows, holders_screen_by_bytes);
   return count;
 }
 
 /* `all`: with all rows below the holders. */
-static void begin(struct tree *tree, const struct heap_file *file, bool all) {
+static void holders_screen_begin(struct tree *tree, const struct heap_file *file, bool all) {
   *tree = (struct tree){.file = file,
                         .heavy = file->reachable / (all ? HEAVY_ALL : HEAVY) + 1,
                         .rows_most = all ? SIZE_MAX : ROWS_MOST,
@@ -224,7 +224,7 @@ static void begin(struct tree *tree, const struct heap_file *file, bool all) {
   puts("      bytes  share     blocks  holder");
 }
 
-static int end(struct tree *tree) {
+static int holders_screen_end(struct tree *tree) {
   heap_texts_free(&tree->texts);
   free(tree->by_type), free(tree->rows);
   return tree->enough ? 0 : fail_job("%s: no memory for the holders", tree->file->name);
@@ -236,14 +236,14 @@ int heap_print_holders(const struct heap_file *file, size_t top, bool all, bool 
   struct tree tree;
   struct holder_row *rows = array_new(file->graph.holder_count + 1, sizeof *rows);
   putchar('\n');
-  begin(&tree, file, all);
+  holders_screen_begin(&tree, file, all);
   tree.enough = tree.enough && rows;
-  size_t count = tree.enough ? find_holders(file, rows) : 0;
+  size_t count = tree.enough ? holders_screen_find_holders(file, rows) : 0;
   for (size_t i = 0; tree.enough && i < count && i < top; i++) print_holder(&tree, &rows[i]);
   if (tree.enough && count > top) printf("%*s%zu more\n", HOLDER_COLUMN, "", count - top);
   *left_out = tree.left_out > 0;
   free(rows);
-  return end(&tree);
+  return holders_screen_end(&tree);
 }
 
 int heap_print_holder(const struct heap_file *file, uint32_t node) {
@@ -252,8 +252,8 @@ int heap_print_holder(const struct heap_file *file, uint32_t node) {
   if (node != NODE_ALL)
     row = (struct holder_row){node, file->dominators.nodes[node].retained,
                               file->dominators.nodes[node].retained_blocks};
-  begin(&tree, file, true);
+  holders_screen_begin(&tree, file, true);
   if (tree.enough) print_holder(&tree, &row);
-  return end(&tree);
+  return holders_screen_end(&tree);
 }
 /* SPDX-License-Identifier: MIT */

@@ -110,11 +110,11 @@ struct writing {
   wn_status status;
 };
 
-static void refuse(struct writing *of, const char *what) {
+static void hprof_refuse(struct writing *of, const char *what) {
   if (!of->status) of->status = error_set(WN_EIO, "%s than an hprof file can have", what);
 }
 
-static uint32_t intern(struct writing *of, struct strings *strings, const char *text) {
+static uint32_t hprof_intern(struct writing *of, struct strings *strings, const char *text) {
   uint32_t number = strings_intern(strings, text);
   if (!number && *text) of->status = error_set(WN_ENOMEM, "no memory for its names");
   return number;
@@ -194,7 +194,7 @@ static bool ends_as_array(const char *name) {
 
 /* The class of this name, which is made if there is none. */
 static uint32_t class_named(struct writing *of, const char *name, struct class made) {
-  uint32_t number = intern(of, of->class_names, name);
+  uint32_t number = hprof_intern(of, of->class_names, name);
   if (number == of->class_count && !ARRAY_ADD(of->classes, of->class_count, of->class_capacity, made))
     of->status = error_set(WN_ENOMEM, "no memory for its names");
   return of->status ? 0 : number;
@@ -230,8 +230,8 @@ static void classify(struct writing *of, uint32_t node) {
   uint32_t number = of->class_of[node] = find_class(of, node, &shape);
   if (of->status) return;
   if (shape.fields > REFERENCES_MOST || shape.data > REFERENCES_MOST)
-    refuse(of, "a block has more references");
-  if (parts > PARTS_MOST) refuse(of, "a block has more memory outside the heap");
+    hprof_refuse(of, "a block has more references");
+  if (parts > PARTS_MOST) hprof_refuse(of, "a block has more memory outside the heap");
   of->below += (shape.data > 1) + parts + (parts > 1);
   of->classes[number].has_data |= shape.data != 0;
   of->classes[number].has_outside |= shape.outside != 0;
@@ -243,7 +243,8 @@ static void find_classes(struct writing *of) {
     class_named(of, fixed[i], (struct class){.is_array = *fixed[i] == '['});
   for (uint32_t i = 0; i < of->graph->reached && !of->status; i++)
     if (of->graph->order[i] != NODE_ALL) classify(of, of->graph->order[i]);
-  if (of->class_count + of->graph->node_count + of->below > UINT32_MAX) refuse(of, "it has more objects");
+  if (of->class_count + of->graph->node_count + of->below > UINT32_MAX)
+    hprof_refuse(of, "it has more objects");
 }
 
 static uint32_t references_of(const struct class *class) {
@@ -251,7 +252,7 @@ static uint32_t references_of(const struct class *class) {
 }
 
 /* What an instance has besides its header. */
-static uint64_t body_of(const struct class *class) {
+static uint64_t hprof_body_of(const struct class *class) {
   uint64_t references = up_to_8(ID_BYTES * (uint64_t)references_of(class)),
            words = 8 * (uint64_t) class->words;
   return references > words ? references : words;
@@ -259,12 +260,12 @@ static uint64_t body_of(const struct class *class) {
 
 /* ---- bytes ---- */
 
-static void put(struct writing *of, uint64_t number, int bytes) {
+static void hprof_put(struct writing *of, uint64_t number, int bytes) {
   for (int i = bytes; i--;) putc_unlocked((int)(number >> 8 * i & 0xff), of->out);
   of->at += (uint64_t)bytes;
 }
 
-static void put_id(struct writing *of, uint64_t id) { put(of, id, ID_BYTES); }
+static void put_id(struct writing *of, uint64_t id) { hprof_put(of, id, ID_BYTES); }
 
 /* The end of the file never is a hole, for a record follows. A hole that would end behind the
  * largest offset of a file is written, which makes an error of the stream. */
@@ -279,12 +280,12 @@ static void put_zeros(struct writing *of, uint64_t count) {
 }
 
 static void put_record(struct writing *of, int kind, uint64_t bytes) {
-  put(of, (uint64_t)kind, 1);
-  put(of, 0, 4); /* microseconds */
-  put(of, bytes, 4);
+  hprof_put(of, (uint64_t)kind, 1);
+  hprof_put(of, 0, 4); /* microseconds */
+  hprof_put(of, bytes, 4);
 }
 
-static void put_string(struct writing *of, uint64_t id, const char *text) {
+static void hprof_put_string(struct writing *of, uint64_t id, const char *text) {
   size_t length = strlen(text);
   put_record(of, RECORD_STRING, ID_BYTES + length);
   put_id(of, id);
@@ -294,20 +295,20 @@ static void put_string(struct writing *of, uint64_t id, const char *text) {
 
 /* Writes how long the open segment is. What fails is an error of the stream, too. Does nothing if
  * the stream has an error: errno says which. */
-static void end_segment(struct writing *of) {
+static void hprof_end_segment(struct writing *of) {
   uint64_t bytes = of->at - of->segment;
   if (!of->segment || ferror(of->out)) return;
   fseeko(of->out, (off_t)of->segment - 4, SEEK_SET);
-  put(of, bytes, 4);
+  hprof_put(of, bytes, 4);
   of->at -= 4;
   fseeko(of->out, (off_t)of->at, SEEK_SET);
   of->segment = 0;
 }
 
 static void put_item(struct writing *of, int kind) {
-  if (of->segment && of->at - of->segment > SEGMENT_FULL) end_segment(of);
+  if (of->segment && of->at - of->segment > SEGMENT_FULL) hprof_end_segment(of);
   if (!of->segment) put_record(of, RECORD_SEGMENT, 0), of->segment = of->at;
-  put(of, (uint64_t)kind, 1);
+  hprof_put(of, (uint64_t)kind, 1);
 }
 
 /* ---- strings and classes ---- */
@@ -321,42 +322,42 @@ static const char *field_name(const struct writing *of, const struct class *clas
 
 /* Ids of strings: those of the classes' names are their numbers. */
 static uint64_t field_id(struct writing *of, const char *name) {
-  return of->class_count + intern(of, of->field_names, name);
+  return of->class_count + hprof_intern(of, of->field_names, name);
 }
 
 static void put_field(struct writing *of, const char *name, int type) {
   put_id(of, field_id(of, name));
-  put(of, (uint64_t)type, 1);
+  hprof_put(of, (uint64_t)type, 1);
 }
 
 static const char data_name[] = "data of an ephemeron", outside_name[] = "memory outside the heap",
                   rest_name[] = "(rest)", referent[] = "referent";
 
-static void put_strings(struct writing *of) {
+static void hprof_put_strings(struct writing *of) {
   const char *const others[] = {data_name, outside_name, rest_name, referent};
   char number[16];
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++) intern(of, of->field_names, others[i]);
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) hprof_intern(of, of->field_names, others[i]);
   for (size_t i = 1; i < of->class_count; i++) {
     const struct class *class = &of->classes[i];
     for (uint32_t field = 0; !class->is_array && field < class->fields; field++)
-      intern(of, of->field_names, field_name(of, class, field, number));
+      hprof_intern(of, of->field_names, field_name(of, class, field, number));
   }
-  for (uint32_t i = 1; i < of->class_count; i++) put_string(of, i, strings_text(of->class_names, i));
+  for (uint32_t i = 1; i < of->class_count; i++) hprof_put_string(of, i, strings_text(of->class_names, i));
   for (uint32_t i = 1; i < of->field_names->count; i++)
-    put_string(of, of->class_count + i, strings_text(of->field_names, i));
+    hprof_put_string(of, of->class_count + i, strings_text(of->field_names, i));
   for (uint32_t i = 1; i < of->class_count; i++) {
     put_record(of, RECORD_CLASS, 2 * 4 + 2 * ID_BYTES);
-    put(of, i, 4);
+    hprof_put(of, i, 4);
     put_id(of, i);
-    put(of, 0, 4);
+    hprof_put(of, 0, 4);
     put_id(of, i);
   }
 }
 
 static void put_fields(struct writing *of, const struct class *class) {
-  uint32_t references = references_of(class), rest = (uint32_t)body_of(class) - ID_BYTES * references;
+  uint32_t references = references_of(class), rest = (uint32_t)hprof_body_of(class) - ID_BYTES * references;
   char number[16];
-  put(of, references + rest / 8 + rest % 8 / 4, 2);
+  hprof_put(of, references + rest / 8 + rest % 8 / 4, 2);
   for (uint32_t i = 0; i < class->fields; i++) put_field(of, field_name(of, class, i, number), TYPE_OBJECT);
   if (class->has_data) put_field(of, data_name, TYPE_OBJECT);
   if (class->has_outside) put_field(of, outside_name, TYPE_OBJECT);
@@ -369,31 +370,31 @@ static void put_class(struct writing *of, uint32_t number) {
   bool is_reference = number >= CLASS_REFERENCE && number < CLASS_BYTES;
   put_item(of, ITEM_CLASS);
   put_id(of, number);
-  put(of, 0, 4); /* no stack */
+  hprof_put(of, 0, 4); /* no stack */
   put_id(of, number == CLASS_OBJECT                      ? 0
              : is_reference && number != CLASS_REFERENCE ? CLASS_REFERENCE
                                                          : CLASS_OBJECT);
   for (int i = 0; i < 5; i++) put_id(of, 0); /* loader, signers, domain, and two without a meaning */
-  put(of, class->is_array ? 0 : HEADER_BYTES + (is_reference ? ID_BYTES : body_of(class)), 4);
-  put(of, 0, 2); /* constants */
-  put(of, 0, 2); /* static fields */
+  hprof_put(of, class->is_array ? 0 : HEADER_BYTES + (is_reference ? ID_BYTES : hprof_body_of(class)), 4);
+  hprof_put(of, 0, 2); /* constants */
+  hprof_put(of, 0, 2); /* static fields */
   if (class->is_array)
-    put(of, 0, 2);
+    hprof_put(of, 0, 2);
   else if (number == CLASS_REFERENCE)
-    put(of, 1, 2), put_field(of, referent, TYPE_OBJECT);
+    hprof_put(of, 1, 2), put_field(of, referent, TYPE_OBJECT);
   else
     put_fields(of, class);
 }
 
 /* ---- objects ---- */
 
-static uint64_t id_of(const struct writing *of, uint32_t node) { return of->class_count + node; }
+static uint64_t hprof_id_of(const struct writing *of, uint32_t node) { return of->class_count + node; }
 
 static void put_objects(struct writing *of, uint64_t id, uint64_t count, uint32_t class) {
   put_item(of, ITEM_OBJECTS);
   put_id(of, id);
-  put(of, 0, 4);
-  put(of, count, 4);
+  hprof_put(of, 0, 4);
+  hprof_put(of, count, 4);
   put_id(of, class);
 }
 
@@ -402,9 +403,9 @@ static void put_outside(struct writing *of, uint64_t id, uint64_t size) {
   uint64_t count = size > ARRAY_BYTES ? size - ARRAY_BYTES : 0;
   put_item(of, ITEM_PRIMITIVES);
   put_id(of, id);
-  put(of, 0, 4);
-  put(of, count, 4);
-  put(of, TYPE_BYTE, 1);
+  hprof_put(of, 0, 4);
+  hprof_put(of, count, 4);
+  hprof_put(of, TYPE_BYTE, 1);
   put_zeros(of, count);
 }
 
@@ -416,7 +417,7 @@ static void put_references(struct writing *of, uint32_t node, uint64_t fields, b
     uint64_t field = in_order ? done : edge.field;
     if (edge.field == FIELD_DATA || field >= fields) break;
     put_zeros(of, ID_BYTES * (field - done));
-    put_id(of, id_of(of, edge.to));
+    put_id(of, hprof_id_of(of, edge.to));
     done = field + 1;
   }
   put_zeros(of, ID_BYTES * (fields - done));
@@ -425,12 +426,12 @@ static void put_references(struct writing *of, uint32_t node, uint64_t fields, b
 static void put_instance(struct writing *of, uint32_t node, const struct shape *shape, uint64_t data,
                          uint64_t outside) {
   const struct class *class = &of->classes[of->class_of[node]];
-  uint64_t body = body_of(class);
+  uint64_t body = hprof_body_of(class);
   put_item(of, ITEM_INSTANCE);
-  put_id(of, id_of(of, node));
-  put(of, 0, 4);
+  put_id(of, hprof_id_of(of, node));
+  hprof_put(of, 0, 4);
   put_id(of, of->class_of[node]);
-  put(of, body, 4);
+  hprof_put(of, body, 4);
   put_references(of, node, class->fields, shape->in_order);
   if (class->has_data) put_id(of, data);
   if (class->has_outside) put_id(of, outside);
@@ -440,7 +441,7 @@ static void put_instance(struct writing *of, uint32_t node, const struct shape *
 static void put_array(struct writing *of, uint32_t node, const struct shape *shape, uint64_t data,
                       uint64_t outside) {
   uint64_t count = elements_of(shape), done = shape->fields + (data != 0) + (outside != 0);
-  put_objects(of, id_of(of, node), count, of->class_of[node]);
+  put_objects(of, hprof_id_of(of, node), count, of->class_of[node]);
   put_references(of, node, shape->fields, shape->in_order);
   if (data) put_id(of, data);
   if (outside) put_id(of, outside);
@@ -448,17 +449,17 @@ static void put_array(struct writing *of, uint32_t node, const struct shape *sha
 }
 
 /* A node and what is below it. */
-static void put_node(struct writing *of, uint32_t node) {
+static void hprof_put_node(struct writing *of, uint32_t node) {
   const struct graph *graph = of->graph;
   struct shape shape = shape_of(of, node);
   const uint32_t *data = graph->edges + graph->edge_begin[node + 1] - shape.data;
   uint64_t parts = parts_of(&shape);
-  uint64_t data_id = shape.data == 1 ? id_of(of, *data) : shape.data ? of->next++ : 0;
+  uint64_t data_id = shape.data == 1 ? hprof_id_of(of, *data) : shape.data ? of->next++ : 0;
   uint64_t outside_id = parts ? of->next++ : 0;
   (shape.is_array ? put_array : put_instance)(of, node, &shape, data_id, outside_id);
   if (shape.data > 1) {
     put_objects(of, data_id, shape.data, CLASS_OBJECTS);
-    for (uint64_t i = 0; i < shape.data; i++) put_id(of, id_of(of, data[i]));
+    for (uint64_t i = 0; i < shape.data; i++) put_id(of, hprof_id_of(of, data[i]));
   }
   if (parts == 1) put_outside(of, outside_id, shape.outside);
   if (parts <= 1) return;
@@ -473,19 +474,19 @@ static void put_dump(struct writing *of) {
   static const char magic[] = "JAVA PROFILE 1.0.2";
   fwrite(magic, 1, sizeof magic, of->out);
   of->at = sizeof magic;
-  put(of, ID_BYTES, 4);
-  put(of, graph->time_ns / 1000000, 8);
-  put_strings(of);
+  hprof_put(of, ID_BYTES, 4);
+  hprof_put(of, graph->time_ns / 1000000, 8);
+  hprof_put_strings(of);
   for (uint32_t node = NODE_HOLDERS; node < graph->first_block; node++) {
     put_item(of, ITEM_ROOT);
-    put_id(of, id_of(of, node));
+    put_id(of, hprof_id_of(of, node));
     put_id(of, 0);
   }
   for (uint32_t i = 1; i < of->class_count; i++) put_class(of, i);
   of->next = (uint32_t)(of->class_count + graph->node_count);
   for (uint32_t i = 0; i < graph->reached && !ferror(of->out); i++)
-    if (graph->order[i] != NODE_ALL) put_node(of, graph->order[i]);
-  end_segment(of);
+    if (graph->order[i] != NODE_ALL) hprof_put_node(of, graph->order[i]);
+  hprof_end_segment(of);
   put_record(of, RECORD_END, 0);
 }
 

@@ -82,8 +82,8 @@ static void print_origin(const struct heap_file *file, const struct paths *paths
   free(bytes);
 }
 
-static void print_group(const struct heap_file *file, const struct paths *paths,
-                        const struct path_group *group) {
+static void path_screen_print_group(const struct heap_file *file, const struct paths *paths,
+                                    const struct path_group *group) {
   char bytes[32], share[32], blocks[64];
   text_style(stdout, STYLE_BOLD);
   printf("\n  %s  %s", text_bytes(bytes, (double)group->retained),
@@ -102,7 +102,8 @@ static int print_paths(const struct heap_file *file, struct wanted *wanted, size
     code = fail_job("%s: no memory for its paths", file->name);
   else
     heap_print_title("LED TO BY", "a shortest path from a root to such blocks, and what these hold");
-  for (size_t i = 0; !code && i < paths.count && i < top; i++) print_group(file, &paths, &paths.groups[i]);
+  for (size_t i = 0; !code && i < paths.count && i < top; i++)
+    path_screen_print_group(file, &paths, &paths.groups[i]);
   if (!code && paths.count > top) printf("\n  %zu more\n", paths.count - top);
   paths_free(&paths);
   return code;

@@ -43,7 +43,7 @@ static void print_types(const struct heap_file *file, const struct type_row *row
   if (file->types.count > top) printf("%*s%zu more\n", TYPE_COLUMN, "", file->types.count - top);
 }
 
-static void print_site(const struct heap_file *file, const struct site *site) {
+static void screen_print_site(const struct heap_file *file, const struct site *site) {
   char bytes[32], range[32], share[32], name[NAME_MOST], held[NAME_MOST + 16];
   double base = (double)file->reachable;
   printf("%11s  %13s  %5s  ", text_bytes(bytes, site->bytes.estimate), text_short_range(range, &site->bytes),
@@ -61,7 +61,7 @@ static void print_site(const struct heap_file *file, const struct site *site) {
 }
 
 /* Nothing if the heap was not recorded. */
-static void print_sites(const struct heap_file *file, size_t top) {
+static void screen_print_sites(const struct heap_file *file, size_t top) {
   char explanation[128], samples[64];
   if (*file->no_sites) {
     fputs("\n  Where blocks were allocated is in the trace ", stdout);
@@ -79,13 +79,13 @@ static void print_sites(const struct heap_file *file, size_t top) {
   size_t told = 0;
   while (told < file->sites.count && told < top &&
          (!told || SMALL * file->sites.rows[told].bytes.estimate >= (double)file->reachable))
-    print_site(file, &file->sites.rows[told++]);
+    screen_print_site(file, &file->sites.rows[told++]);
   if (file->sites.count > told) printf("%*s%zu more\n", SITE_COLUMN, "", file->sites.count - told);
 }
 
 /* A command, with what it prints if that fits. The words and `after` need no quotes. */
-static void print_command(const char *words, const char *name, const char *file, const char *after,
-                          const char *what) {
+static void screen_print_command(const char *words, const char *name, const char *file, const char *after,
+                                 const char *what) {
   size_t columns = 9 + strlen(words) + text_columns(name) + text_columns(file) + strlen(after) + strlen(what);
   fputs(words, stdout);
   if (*name) text_word(stdout, name), putchar(' ');
@@ -93,15 +93,15 @@ static void print_command(const char *words, const char *name, const char *file,
   printf("%s%s\n", after, columns + 4 > (size_t)text_width() ? "" : what); /* 4: quotes */
 }
 
-static void print_next(const struct heap_file *file, const struct type_row *rows, bool left_out) {
+static void screen_print_next(const struct heap_file *file, const struct type_row *rows, bool left_out) {
   if (file->types.count)
-    print_command("\n  Next:  winnow heap --path ", graph_type_name(&file->graph, rows->type), file->name, "",
-                  "   (what leads to them)");
-  print_command(file->types.count ? "         winnow heap " : "\n  Next:  winnow heap ", "", file->name,
-                " LATER", "   (what grew, from a second snapshot)");
-  print_command("         winnow view ", "", file->name, "", "   (a picture of what holds what)");
+    screen_print_command("\n  Next:  winnow heap --path ", graph_type_name(&file->graph, rows->type),
+                         file->name, "", "   (what leads to them)");
+  screen_print_command(file->types.count ? "         winnow heap " : "\n  Next:  winnow heap ", "",
+                       file->name, " LATER", "   (what grew, from a second snapshot)");
+  screen_print_command("         winnow view ", "", file->name, "", "   (a picture of what holds what)");
   if (left_out)
-    print_command("         winnow heap --dominators ", "", file->name, "", "   (more of HELD BY)");
+    screen_print_command("         winnow heap --dominators ", "", file->name, "", "   (more of HELD BY)");
 }
 
 /* ---- shared ---- */
@@ -151,8 +151,8 @@ int heap_print_screen(const struct heap_file *file, size_t top) {
   code = heap_print_holders(file, top, false, &left_out);
   if (!code) {
     print_types(file, rows, top);
-    print_sites(file, top);
-    print_next(file, rows, left_out);
+    screen_print_sites(file, top);
+    screen_print_next(file, rows, left_out);
   }
   free(rows);
   return code;

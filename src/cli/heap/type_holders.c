@@ -18,7 +18,7 @@ struct summing {
   bool enough;
 };
 
-static struct part *part_of(struct summing *of, uint32_t type, uint32_t node) {
+static struct part *type_holders_part_of(struct summing *of, uint32_t type, uint32_t node) {
   struct index_walk walk = {.hash = hash_mix((uint64_t)type << 32 | node)};
   uint32_t number;
   while ((number = index_next(&of->by_part, &walk)))
@@ -29,7 +29,7 @@ static struct part *part_of(struct summing *of, uint32_t type, uint32_t node) {
   return of->enough ? &of->parts[of->count - 1] : NULL;
 }
 
-static void enter(void *context, uint32_t node) {
+static void type_holders_enter(void *context, uint32_t node) {
   struct summing *of = context;
   const struct graph *graph = &of->file->graph;
   if (node == NODE_ALL) return;
@@ -37,11 +37,11 @@ static void enter(void *context, uint32_t node) {
     of->holder = node < graph->first_block ? node : NODE_ALL;
   if (node < graph->first_block) return;
   if (!of->named && graph_description(graph, node)) of->named = node;
-  struct part *part = part_of(of, graph_type(graph, node), of->named ? of->named : of->holder);
+  struct part *part = type_holders_part_of(of, graph_type(graph, node), of->named ? of->named : of->holder);
   if (part) part->bytes += graph_bytes(graph, node);
 }
 
-static void leave(void *context, uint32_t node) {
+static void type_holders_leave(void *context, uint32_t node) {
   struct summing *of = context;
   if (node == of->named) of->named = 0;
 }
@@ -55,7 +55,9 @@ bool type_holders_find(struct type_holders *holders, const struct heap_file *fil
     if (file->types.rows[i].type > most) most = file->types.rows[i].type;
   holders->of_type = calloc((size_t)most + 1, sizeof *holders->of_type);
   of.enough = holders->of_type;
-  if (of.enough) dominators_walk(&file->dominators, &(struct dominators_walk){enter, leave, &of});
+  if (of.enough)
+    dominators_walk(&file->dominators,
+                    &(struct dominators_walk){type_holders_enter, type_holders_leave, &of});
   for (size_t i = 0; of.enough && i < of.count; i++) {
     struct type_holder *holder = &holders->of_type[of.parts[i].type];
     if (of.parts[i].bytes > holder->bytes)

@@ -59,7 +59,7 @@ struct near {
 };
 
 /* FAR: more than two in five letters differ, and neither is a part of the other. */
-static size_t distance_of(const char *given, const char *name) {
+static size_t wanted_distance_of(const char *given, const char *name) {
   size_t distance = text_distance(given, name), one = strnlen(given, TEXT_DISTANCE_MOST),
          other = strnlen(name, TEXT_DISTANCE_MOST);
   if (5 * distance <= 2 * (one > other ? one : other)) return distance;
@@ -67,7 +67,7 @@ static size_t distance_of(const char *given, const char *name) {
 }
 
 static void add_near(struct near near[NEAREST], const char *given, const char *name) {
-  size_t distance = distance_of(given, name), at = NEAREST;
+  size_t distance = wanted_distance_of(given, name), at = NEAREST;
   for (size_t i = 0; i < NEAREST; i++)
     if (!strcmp(near[i].name, name)) return;
   while (at && near[at - 1].distance > distance) at--;

@@ -45,7 +45,7 @@ struct job {
 
 /* ---- which traces ---- */
 
-static bool add(struct job *job, const char *path, const char *name) {
+static bool compact_command_add(struct job *job, const char *path, const char *name) {
   struct traces *traces = &job->traces;
   struct trace trace = {strdup(path), strdup(name)};
   if (trace.path && trace.name && ARRAY_ADD(traces->items, traces->count, traces->capacity, trace))
@@ -69,7 +69,7 @@ static void add_file(struct job *job, const char *name) {
   else if (history_is_one(name))
     job->code = fail_job("%s is the history of a trace; give the trace", name);
   else
-    add(job, name, name);
+    compact_command_add(job, name, name);
 }
 
 /* A folder or a pattern. */
@@ -80,15 +80,15 @@ static void add_several(struct job *job, const char *name) {
     return;
   }
   for (size_t i = 0; i < inputs.count; i++)
-    if (is_own_format(inputs.names[i]) && !add(job, inputs.names[i], inputs.names[i])) break;
+    if (is_own_format(inputs.names[i]) && !compact_command_add(job, inputs.names[i], inputs.names[i])) break;
   inputs_close(&inputs);
 }
 
-static void add_process(struct job *job, const char *number) {
+static void compact_command_add_process(struct job *job, const char *number) {
   struct recordings found = {0};
   if (recordings_find(&found, number)) job->code = fail_job("%s", wn_last_error());
   for (size_t i = 0; i < found.count; i++)
-    if (!add(job, found.items[i].path, found.items[i].trace)) break;
+    if (!compact_command_add(job, found.items[i].path, found.items[i].trace)) break;
   recordings_destroy(&found);
 }
 
@@ -98,19 +98,19 @@ static void add_argument(struct job *job, const char *argument) {
   if (inputs_has_several(argument))
     add_several(job, argument);
   else if (is_number && stat(argument, &found))
-    add_process(job, argument);
+    compact_command_add_process(job, argument);
   else
     add_file(job, argument);
 }
 
 /* ---- compaction ---- */
 
-static bool is_due(const struct job *job, const char *path) {
+static bool compact_command_is_due(const struct job *job, const char *path) {
   return history_disk_bytes(path) > job->max_bytes ||
          (input_is_growing(path) && compact_is_due(path, job->max_bytes));
 }
 
-static void say_done(const struct trace *trace, const struct compact_result *result) {
+static void compact_command_say_done(const struct trace *trace, const struct compact_result *result) {
   char before[32], after[32], chunks[64], samples[64], left[32];
   fputs("winnow: ", stdout);
   text_name(stdout, trace->name);
@@ -124,13 +124,13 @@ static void say_done(const struct trace *trace, const struct compact_result *res
 
 static void compact_one(struct job *job, const struct trace *trace) {
   struct compact_result result;
-  if (!is_due(job, trace->path)) return;
+  if (!compact_command_is_due(job, trace->path)) return;
   if (compact_trace(trace->path, job->max_bytes, &result)) {
     job->code = fail_job("%s", wn_last_error());
     return;
   }
   job->done += result.chunks > 0;
-  if (result.chunks && !job->quiet) say_done(trace, &result);
+  if (result.chunks && !job->quiet) compact_command_say_done(trace, &result);
 }
 
 static void say_nothing_done(const struct job *job) {
@@ -175,7 +175,7 @@ static int set_bound(struct job *job, const char *text, bool is_option) {
   return fail_usage("compact", "%s", complaint);
 }
 
-static int parse(struct job *job, int argc, char **argv) {
+static int compact_command_parse(struct job *job, int argc, char **argv) {
   static const struct option known[] = {
       {"max-trace", required_argument, NULL, 'm'}, {"quiet", no_argument, NULL, 'q'}, {0}};
   const char *bound = NULL, *usual = getenv(setting_rows[SETTING_MAX_TRACE].variable);
@@ -197,7 +197,7 @@ static int parse(struct job *job, int argc, char **argv) {
 
 int command_compact(int argc, char **argv) {
   struct job job = {0};
-  int code = parse(&job, argc, argv);
+  int code = compact_command_parse(&job, argc, argv);
   if (code) return code;
   ascii_if_locale_asks(&stdout);
   step_back();

@@ -32,7 +32,7 @@ enum {
 
 static const struct timespec pause_for_readers = {.tv_nsec = 5000000};
 
-static bool take_lock(int descriptor, int attempts) {
+static bool folder_take_lock(int descriptor, int attempts) {
   for (int i = 0; i < attempts; i++) {
     if (i) nanosleep(&pause_for_readers, NULL);
     if (!flock(descriptor, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK) return true;
@@ -49,7 +49,7 @@ static wn_status fail_to_make(const char *path) {
   return error_set(WN_EIO, "cannot write %s: %s", path, strerror(errno));
 }
 
-static int is_visible(const struct dirent *entry) {
+static int folder_is_visible(const struct dirent *entry) {
   return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
@@ -82,7 +82,7 @@ static wn_status remove_control(const struct folder *folder, const char *name) {
   *end = 0;
   int trace = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
   *end = first;
-  if (trace < 0 || take_lock(trace, 1)) unlink(path);
+  if (trace < 0 || folder_take_lock(trace, 1)) unlink(path);
   if (trace >= 0) close(trace);
   free(path);
   return WN_OK;
@@ -119,10 +119,10 @@ static wn_status look_at_old(const struct folder *folder, const char *name, bool
   return status;
 }
 
-static wn_status empty(const struct folder *folder) {
+static wn_status folder_empty(const struct folder *folder) {
   struct dirent **entries;
   wn_status status = WN_OK;
-  int count = scandir(folder->path, &entries, is_visible, alphasort);
+  int count = scandir(folder->path, &entries, folder_is_visible, alphasort);
   if (count < 0) return fail_to_make(folder->path);
   for (int remove = 0; remove < 2; remove++)
     for (int i = 0; i < count && !status; i++) status = look_at_old(folder, entries[i]->d_name, remove);
@@ -132,22 +132,22 @@ static wn_status empty(const struct folder *folder) {
 }
 
 /* The folder is this user's alone, and writable whatever the umask is. */
-static bool create(struct folder *folder) {
+static bool folder_create(struct folder *folder) {
   folder->exists = !mkdir(folder->path, S_IRWXU) && !chmod(folder->path, S_IRWXU);
   return folder->exists;
 }
 
-static wn_status make(struct folder *folder) {
+static wn_status folder_make(struct folder *folder) {
   struct stat found;
-  if (create(folder)) return WN_OK;
+  if (folder_create(folder)) return WN_OK;
   if (errno != EEXIST || lstat(folder->path, &found)) return fail_to_make(folder->path);
   if (S_ISDIR(found.st_mode)) return WN_OK;
   wn_status status = remove_trace(folder->path);
   if (status) return status;
-  return create(folder) ? WN_OK : fail_to_make(folder->path);
+  return folder_create(folder) ? WN_OK : fail_to_make(folder->path);
 }
 
-static bool is_named(int descriptor, const char *path) {
+static bool folder_is_named(int descriptor, const char *path) {
   struct stat opened, named;
   return !fstat(descriptor, &opened) && !lstat(path, &named) && opened.st_dev == named.st_dev &&
          opened.st_ino == named.st_ino;
@@ -156,27 +156,27 @@ static bool is_named(int descriptor, const char *path) {
 static wn_status lock(struct folder *folder) {
   folder->lock = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   if (folder->lock < 0) return fail_to_make(folder->path);
-  if (!take_lock(folder->lock, ATTEMPTS) || !is_named(folder->lock, folder->path))
+  if (!folder_take_lock(folder->lock, ATTEMPTS) || !folder_is_named(folder->lock, folder->path))
     return error_set(WN_EBUSY, "%s is being written by another program; choose another name", folder->path);
   return access(folder->path, W_OK | X_OK) ? fail_to_make(folder->path) : WN_OK;
 }
 
 /* ---- reading ---- */
 
-static void add(struct folder *folder, const char *name) {
+static void folder_add(struct folder *folder, const char *name) {
   struct folder_trace *more = realloc(folder->traces, (folder->count + 1) * sizeof *more);
   char *path = more ? path_in(folder, name) : NULL;
   if (more) folder->traces = more;
   if (path) more[folder->count++] = (struct folder_trace){.path = path, .status = WN_EFORMAT};
 }
 
-static wn_status list(struct folder *folder) {
+static wn_status folder_list(struct folder *folder) {
   struct dirent **entries;
-  int count = scandir(folder->path, &entries, is_visible, alphasort);
+  int count = scandir(folder->path, &entries, folder_is_visible, alphasort);
   if (count < 0 && (errno == ENOENT || errno == ENOTDIR)) return folder->harm = "was removed", WN_OK;
   if (count < 0) return error_set(WN_EIO, "cannot read %s: %s", folder->path, strerror(errno));
   for (int i = 0; i < count; i++) {
-    if (is_our_name(entries[i]->d_name)) add(folder, entries[i]->d_name);
+    if (is_our_name(entries[i]->d_name)) folder_add(folder, entries[i]->d_name);
     free(entries[i]);
   }
   free(entries);
@@ -203,7 +203,7 @@ static int by_origin(const void *one, const void *other) {
 }
 
 /* Whether a process runs, and is no zombie. */
-static bool is_alive(uint32_t pid) {
+static bool folder_is_alive(uint32_t pid) {
   char path[40], text[512];
   snprintf(path, sizeof path, "/proc/%u/stat", pid);
   const char *name_end = os_read_file(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
@@ -230,8 +230,8 @@ static void find_runtime(const struct trace_reader *reader, void *trace) {
   ((struct folder_trace *)trace)->nameless = runtime_of_trace(reader);
 }
 
-static void finish(struct folder_trace *trace, const struct trace_finishing *finishing,
-                   struct unrecorded *unrecorded) {
+static void finish_folder(struct folder_trace *trace, const struct trace_finishing *finishing,
+                          struct unrecorded *unrecorded) {
   struct trace_finishing with = *finishing;
   with.read = find_runtime;
   with.read_context = trace;
@@ -244,7 +244,7 @@ static void finish(struct folder_trace *trace, const struct trace_finishing *fin
   if (!trace->status) count_history(trace);
   bool became = !trace->status && trace->totals.end.kind == TRACE_END_EXEC;
   if (became && !trace->is_first) unrecorded_count_own(unrecorded);
-  if (became && !trace->is_first && is_alive(trace->pid)) trace->status = WN_EBUSY;
+  if (became && !trace->is_first && folder_is_alive(trace->pid)) trace->status = WN_EBUSY;
 }
 
 /* The process's last program alone may lack its end. Of a program before it that left no trace it is known
@@ -260,7 +260,7 @@ static void finish_all(struct folder *folder, const struct trace_finishing *fini
     if (folder->count == 1) with.progress = finishing->progress, with.context = finishing->context;
     if (folder->count > 1 && finishing->progress)
       finishing->progress((double)i / (double)folder->count, finishing->context);
-    finish(trace, &with, unrecorded);
+    finish_folder(trace, &with, unrecorded);
     if (trace->totals.resident_bytes > resident) resident = trace->totals.resident_bytes;
     if (trace->status) resident = UINT64_MAX / 2; /* not known */
     const struct folder_trace *before = i ? trace - 1 : NULL;
@@ -271,15 +271,15 @@ static void finish_all(struct folder *folder, const struct trace_finishing *fini
 
 /* ---- choosing ---- */
 
-static bool is_kept(const struct folder_trace *trace) { return trace->path && !trace->status; }
+static bool folder_is_kept(const struct folder_trace *trace) { return trace->path && !trace->status; }
 
 /* Removes a trace, if it is still what was read. */
 static void remove_at(struct folder *folder, size_t i) {
   struct folder_trace *trace = &folder->traces[i];
   struct stat found;
   int descriptor = open(trace->path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
-  bool same = descriptor >= 0 && take_lock(descriptor, ATTEMPTS_OTHERS) &&
-              is_named(descriptor, trace->path) && !fstat(descriptor, &found) &&
+  bool same = descriptor >= 0 && folder_take_lock(descriptor, ATTEMPTS_OTHERS) &&
+              folder_is_named(descriptor, trace->path) && !fstat(descriptor, &found) &&
               (uint64_t)found.st_size == trace->totals.file_bytes;
   if (!same) {
     trace->status = WN_EBUSY;
@@ -296,7 +296,8 @@ static size_t main_of(const struct folder *folder, size_t from, size_t to) {
   size_t main = to - 1;
   for (size_t i = to; i-- > from;) {
     uint64_t hits = folder->traces[i].totals.hits, most = folder->traces[main].totals.hits;
-    if (is_kept(&folder->traces[i]) && (!is_kept(&folder->traces[main]) || hits > 2 * most + TRACE_FEW_HITS))
+    if (folder_is_kept(&folder->traces[i]) &&
+        (!folder_is_kept(&folder->traces[main]) || hits > 2 * most + TRACE_FEW_HITS))
       main = i;
   }
   return main;
@@ -318,7 +319,7 @@ static void thin_process(struct folder *folder, size_t from, size_t to) {
   for (size_t i = from; i < to; i++) {
     const struct trace_totals *totals = &folder->traces[i].totals;
     bool few = totals->hits < TRACE_FEW_HITS || totals->hits < most / PROGRAM_SHARE;
-    if (i != main && is_kept(&folder->traces[i]) && few &&
+    if (i != main && folder_is_kept(&folder->traces[i]) && few &&
         totals->resident_bytes < resident / PROGRAM_SHARE && !is_telling(totals))
       remove_at(folder, i);
   }
@@ -332,9 +333,9 @@ static void thin_processes(struct folder *folder) {
   }
 }
 
-static bool is_small(const struct folder_trace *trace) {
+static bool folder_is_small(const struct folder_trace *trace) {
   const struct trace_totals *totals = &trace->totals;
-  return is_kept(trace) && totals->hits < TRACE_FEW_HITS && totals->resident_bytes < TRACE_FEW_BYTES &&
+  return folder_is_kept(trace) && totals->hits < TRACE_FEW_HITS && totals->resident_bytes < TRACE_FEW_BYTES &&
          !is_telling(totals);
 }
 
@@ -346,7 +347,7 @@ static void remove_small(struct folder *folder) {
     const struct folder_trace *trace = &folder->traces[i];
     if (!trace->path) continue;
     all += trace->totals.hits;
-    if (is_small(trace))
+    if (folder_is_small(trace))
       small += trace->totals.hits;
     else
       others++;
@@ -354,14 +355,14 @@ static void remove_small(struct folder *folder) {
   bool few = small <= all / SMALL_SHARE;
   for (size_t i = 0; i < folder->count; i++) {
     bool only = !others && !all && i == folder->main;
-    if (only || !is_small(&folder->traces[i]) || (!few && folder->traces[i].totals.hits)) continue;
+    if (only || !folder_is_small(&folder->traces[i]) || (!few && folder->traces[i].totals.hits)) continue;
     remove_at(folder, i);
     folder->removed += !folder->traces[i].path;
   }
 }
 
 /* A file that was created and has no record; but its process may just have begun. */
-static void remove_empty(struct folder *folder) {
+static void folder_remove_empty(struct folder *folder) {
   for (size_t i = 0; i < folder->count; i++) {
     struct stat found;
     const struct folder_trace *trace = &folder->traces[i];
@@ -391,7 +392,7 @@ static void count_kept(struct folder *folder) {
 /* Removes the files of traces that are not there, or that no process writes any more. */
 static void remove_left(const struct folder *folder) {
   struct dirent **entries;
-  int count = scandir(folder->path, &entries, is_visible, NULL);
+  int count = scandir(folder->path, &entries, folder_is_visible, NULL);
   for (int i = 0; i < count; i++) {
     if (is_our_control(entries[i]->d_name)) remove_control(folder, entries[i]->d_name);
     if (is_our_history(entries[i]->d_name)) remove_left_history(folder, entries[i]->d_name);
@@ -468,10 +469,10 @@ wn_status folder_begin(struct folder *folder, const char *output) {
   while (length > 1 && output[length - 1] == '/') length--;
   folder->path = strndup(output, length);
   if (!folder->path) return error_set(WN_ENOMEM, "not enough memory");
-  wn_status status = make(folder);
+  wn_status status = folder_make(folder);
   bool made = folder->exists;
   if (!status) status = lock(folder);
-  if (!status && !made) status = empty(folder);
+  if (!status && !made) status = folder_empty(folder);
   if (!status) history_remove_own(folder->path); /* of a trace FILE that was removed without it */
   folder->exists = !status;
   if (status && status != WN_EBUSY && made) rmdir(folder->path);
@@ -480,12 +481,12 @@ wn_status folder_begin(struct folder *folder, const char *output) {
 
 wn_status folder_finish(struct folder *folder, pid_t pid, const struct trace_finishing *finishing,
                         struct unrecorded *unrecorded) {
-  wn_status status = list(folder);
+  wn_status status = folder_list(folder);
   if (status) return status;
   for (size_t i = 0; i < folder->count; i++) read_origin(&folder->traces[i], pid);
   if (folder->count) qsort(folder->traces, folder->count, sizeof *folder->traces, by_origin);
   finish_all(folder, finishing, unrecorded);
-  remove_empty(folder);
+  folder_remove_empty(folder);
   thin_processes(folder);
   remove_small(folder);
   count_kept(folder);
@@ -494,7 +495,8 @@ wn_status folder_finish(struct folder *folder, pid_t pid, const struct trace_fin
     folder_abandon(folder);
     return error_set(WN_EFORMAT, "%s has no trace", folder->path);
   }
-  if (folder->kept == 1 && !folder->stays && is_kept(&folder->traces[folder->main])) become_file(folder);
+  if (folder->kept == 1 && !folder->stays && folder_is_kept(&folder->traces[folder->main]))
+    become_file(folder);
   return WN_OK;
 }
 

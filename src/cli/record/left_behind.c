@@ -136,7 +136,8 @@ static bool is_of_this_run(pid_t pid, const struct process *program, const char 
   return is_orphan_of(process, program);
 }
 
-static bool is_left(pid_t pid, const struct process *program, const char *library, struct process *process) {
+static bool left_behind_is_left(pid_t pid, const struct process *program, const char *library,
+                                struct process *process) {
   return pid != program->pid && pid != getpid() && read_process(pid, process) && process->state != 'Z' &&
          process->began >= program->began && is_of_this_run(pid, program, library, process) &&
          !is_of_another_run(process, program, library);
@@ -151,7 +152,7 @@ static pid_t last_pid(void) {
   return last;
 }
 
-static void add(struct left_behind *left, const char *name) {
+static void left_behind_add(struct left_behind *left, const char *name) {
   size_t length = strlen(left->names);
   if (left->count++ < NAMED_MOST)
     snprintf(left->names + length, sizeof left->names - length, "%s%s", length ? ", " : "", name);
@@ -170,7 +171,8 @@ struct left_behind left_behind_find(pid_t pid, const char *library) {
   for (struct dirent *entry; all && (entry = readdir(all));) {
     pid_t each = (pid_t)atoi(entry->d_name);
     bool later = each > pid || last < pid; /* or the process numbers wrapped around */
-    if (each > 0 && later && is_left(each, &program, library, &process)) add(&left, process.name);
+    if (each > 0 && later && left_behind_is_left(each, &program, library, &process))
+      left_behind_add(&left, process.name);
   }
   if (all) closedir(all);
   return left;

@@ -32,7 +32,7 @@ static bool set_every(struct record *record, const char *text) {
          setting_set(&record->settings, SETTING_EVERY, text);
 }
 
-static int parse_option(struct record *record, enum setting setting) {
+static int record_parse_option(struct record *record, enum setting setting) {
   const char *text = setting_rows[setting].argument ? optarg : "1";
   struct settings *settings = &record->settings;
   if ((setting == SETTING_RATE || setting == SETTING_EVERY) && settings->of[SETTING_RATE].given)
@@ -49,7 +49,7 @@ struct known {
   char letters[2 * SETTINGS + 3];
 };
 
-static void make_known(struct known *known) {
+static void record_make_known(struct known *known) {
   struct option *option = known->options;
   char *letters = stpcpy(known->letters, "+:");
   for (const struct setting_row *row = setting_rows; row < setting_rows + SETTINGS; row++) {
@@ -69,16 +69,16 @@ static enum setting setting_of(int letter) {
   return setting;
 }
 
-static int parse(struct record *record, int argc, char **argv) {
+static int record_parse(struct record *record, int argc, char **argv) {
   struct known known;
   int option;
-  make_known(&known);
+  record_make_known(&known);
   record->settings = settings_initial();
   opterr = 0; /* fail_option prints the message */
   while ((option = getopt_long(argc, argv, known.letters, known.options, NULL)) != -1) {
     bool wrong = option == '?' || option == ':';
-    int code =
-        wrong ? fail_option("record", option, argv, known.options) : parse_option(record, setting_of(option));
+    int code = wrong ? fail_option("record", option, argv, known.options)
+                     : record_parse_option(record, setting_of(option));
     if (code) return code;
   }
   if (optind == argc)
@@ -103,7 +103,7 @@ static void default_output(struct record *record) {
            (int)getpid());
 }
 
-static int prepare(struct record *record) {
+static int record_prepare(struct record *record) {
   record->called = record->argv[0];
   if (!program_find(record->argv[0], record->program)) return program_fail_to_find(record->argv);
   if (record->settings.of[SETTING_TRACE].given)
@@ -170,8 +170,8 @@ int command_record(int argc, char **argv) {
   struct ending ending = {0};
   struct cgroup group;
   struct cgroup_state before;
-  int code = parse(&record, argc, argv);
-  if (!code) code = prepare(&record);
+  int code = record_parse(&record, argc, argv);
+  if (!code) code = record_prepare(&record);
   if (code) return code;
   record.supervision.max_bytes = record.settings.of[SETTING_MAX_TRACE].whole;
   cgroup_find(&group, "");

@@ -59,7 +59,7 @@ static void say_dropped(const struct folder *folder) {
 }
 
 /* How the program ended, for a trace without an end record: no exit handler wrote one. */
-static struct trace_end end_of(const struct ending *ending) {
+static struct trace_end result_end_of(const struct ending *ending) {
   int wait_status = ending->wait_status;
   bool by_signal = WIFSIGNALED(wait_status);
   return (struct trace_end){.time_ns = os_monotonic_ns(),
@@ -117,7 +117,7 @@ static const struct folder_trace *main_trace(const struct record *record) {
   return &record->folder.traces[record->folder.main];
 }
 
-static void write_name(const char *name) {
+static void result_write_name(const char *name) {
   if (name)
     text_name(stderr, name);
   else
@@ -180,17 +180,17 @@ static void say_whose_it_is(const struct record *record) {
   if (folder->exists || (main->is_first && last == traces)) return;
   fputs("winnow: ", stderr);
   if (main->is_first) {
-    write_name(record->called);
+    result_write_name(record->called);
     fputs(" became ", stderr);
-    write_name(last->program);
+    result_write_name(last->program);
     fputs(" by exec; ", stderr);
   }
   text_name(stderr, main->path);
   fputs(" is the trace of ", stderr);
-  write_name(main->program);
+  result_write_name(main->program);
   if (!main->is_first) {
     fputs(", which ran in a process that ", stderr);
-    write_name(record->called);
+    result_write_name(record->called);
     fputs(" started", stderr);
   }
   fputs(main->is_first && main != last ? ", which allocated more\n" : "\n", stderr);
@@ -205,13 +205,13 @@ static void say_what_came_after(const struct record *record) {
     return;
   const char *became = last->totals.became;
   fputs("winnow: ", stderr);
-  write_name(*became ? became : NULL);
+  result_write_name(*became ? became : NULL);
   fputs(", which ", stderr);
-  write_name(last->program);
+  result_write_name(last->program);
   fputs(" became by exec, was not recorded", stderr);
   if (last->after.reason != IMAGE_GOOD) {
     fputs(": ", stderr);
-    write_name(strcmp(last->after.path, became) ? last->after.path : "it");
+    result_write_name(strcmp(last->after.path, became) ? last->after.path : "it");
     fprintf(stderr, " %s", image_reason(last->after.reason));
   }
   fputc('\n', stderr);
@@ -277,7 +277,7 @@ static void complete_compactions(struct record *record) {
 
 static void say_result(struct record *record, const struct ending *ending, struct unrecorded *unrecorded) {
   struct folder *folder = &record->folder;
-  struct trace_end end = end_of(ending);
+  struct trace_end end = result_end_of(ending);
   struct progress progress;
   struct trace_finishing finishing = {.end = &end,
                                       .resident_before = os_peak_bytes(), /* of this program, before exec */

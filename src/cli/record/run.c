@@ -76,7 +76,7 @@ static bool had_children(pid_t pid) {
 }
 
 /* Waits for a process that has ended. All zeros if the system does not give the times. */
-static struct work wait_for(pid_t pid, int *wait_status) {
+static struct work run_wait_for(pid_t pid, int *wait_status) {
   struct timespec own = {0};
   struct rusage usage = {0};
   clockid_t clock;
@@ -126,7 +126,7 @@ int record_run(struct record *record, struct ending *ending) {
   sigprocmask(SIG_SETMASK, &mask, NULL);
   supervision_wait(&record->supervision, pid, record->folder.path);
   if (!is_quiet(record) && !follows(record)) ending->left = left_behind_find(pid, record->library);
-  ending->work = wait_for(pid, &ending->wait_status);
+  ending->work = run_wait_for(pid, &ending->wait_status);
   ending->pid = pid;
   child = 0;
   for (int i = 0; i < 4; i++) sigaction(signals[i], &old[i], NULL);

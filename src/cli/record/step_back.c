@@ -12,7 +12,7 @@
  * compaction takes minutes where all processors are busy, and the trace loses records meanwhile. */
 enum { NICE = 10 };
 
-static void write_text(const char *path, const char *text) {
+static void step_back_write_text(const char *path, const char *text) {
   int descriptor = open(path, O_WRONLY | O_CLOEXEC);
   if (descriptor < 0) return;
   os_write_all(descriptor, text, strlen(text));
@@ -23,6 +23,6 @@ void step_back(void) {
   enum { THIS_PROCESS = 1, IDLE_CLASS = 3 << 13 }; /* ioprio_set(2) */
   setpriority(PRIO_PROCESS, 0, NICE);
   syscall(SYS_ioprio_set, THIS_PROCESS, 0, IDLE_CLASS);
-  write_text("/proc/self/oom_score_adj", "1000");
+  step_back_write_text("/proc/self/oom_score_adj", "1000");
 }
 /* SPDX-License-Identifier: MIT */

@@ -72,11 +72,12 @@ static bool make_outcome(struct supervision *supervision) {
   return supervision->outcome;
 }
 
-static void note_failure(struct supervision *supervision, const char *error) {
+static void supervision_note_failure(struct supervision *supervision, const char *error) {
   if (!supervision->failures++) snprintf(supervision->error, sizeof supervision->error, "%s", error);
 }
 
-static struct supervision_pause *pause_of(const struct supervision *supervision, const char *path) {
+static struct supervision_pause *supervision_pause_of(const struct supervision *supervision,
+                                                      const char *path) {
   for (size_t i = 0; i < supervision->pause_count; i++)
     if (!strcmp(supervision->pauses[i].path, path)) return &supervision->pauses[i];
   return NULL;
@@ -84,7 +85,7 @@ static struct supervision_pause *pause_of(const struct supervision *supervision,
 
 /* Without memory the trace has no pause. */
 static void set_pause(struct supervision *supervision, const char *path, uint64_t ns) {
-  struct supervision_pause *pause = pause_of(supervision, path),
+  struct supervision_pause *pause = supervision_pause_of(supervision, path),
                            fresh = {.path = pause ? NULL : strdup(path)};
   if (fresh.path &&
       ARRAY_ADD(supervision->pauses, supervision->pause_count, supervision->pause_capacity, fresh))
@@ -96,13 +97,13 @@ static void set_pause(struct supervision *supervision, const char *path, uint64_
 
 /* 0: it was not compacted yet. */
 static uint64_t pause_end(const struct supervision *supervision, const char *path) {
-  const struct supervision_pause *pause = pause_of(supervision, path);
+  const struct supervision_pause *pause = supervision_pause_of(supervision, path);
   return pause ? pause->until_ns : 0;
 }
 
-static void start(struct supervision *supervision, const char *path) {
+static void supervision_start(struct supervision *supervision, const char *path) {
   if (!make_outcome(supervision) || !(supervision->path = strdup(path))) {
-    note_failure(supervision, "not enough memory");
+    supervision_note_failure(supervision, "not enough memory");
     set_pause(supervision, path, PAUSE_FAILED_NS);
     return;
   }
@@ -114,7 +115,7 @@ static void start(struct supervision *supervision, const char *path) {
     supervision->pid = pid;
     return;
   }
-  note_failure(supervision, strerror(errno));
+  supervision_note_failure(supervision, strerror(errno));
   set_pause(supervision, path, PAUSE_FAILED_NS);
   free(supervision->path);
   supervision->path = NULL;
@@ -127,10 +128,10 @@ static void note_outcome(struct supervision *supervision, int wait_status) {
   if (!WIFEXITED(wait_status)) {
     snprintf(killed, sizeof killed, "its process was ended by signal %d", WTERMSIG(wait_status));
     supervision->killed += WTERMSIG(wait_status) == SIGKILL;
-    note_failure(supervision, killed);
+    supervision_note_failure(supervision, killed);
     set_pause(supervision, supervision->path, PAUSE_FAILED_NS);
   } else if (outcome->status && outcome->status != WN_EBUSY) {
-    note_failure(supervision, outcome->error);
+    supervision_note_failure(supervision, outcome->error);
     set_pause(supervision, supervision->path, PAUSE_FAILED_NS);
   } else {
     set_pause(supervision, supervision->path, outcome->moved ? 0 : PAUSE_UNMOVED_NS);
@@ -138,7 +139,7 @@ static void note_outcome(struct supervision *supervision, int wait_status) {
 }
 
 /* `options`: WNOHANG: if it has ended. */
-static void collect(struct supervision *supervision, int options) {
+static void supervision_collect(struct supervision *supervision, int options) {
   int wait_status = 0;
   pid_t waited = 0;
   if (!supervision->pid) return;
@@ -171,16 +172,16 @@ static char *find_due(const struct supervision *supervision, const char *folder)
 }
 
 /* Returns whether a compaction runs. */
-static bool look(struct supervision *supervision, const char *folder) {
+static bool supervision_look(struct supervision *supervision, const char *folder) {
   char *path = supervision->pid ? NULL : find_due(supervision, folder);
-  if (path) start(supervision, path);
+  if (path) supervision_start(supervision, path);
   free(path);
   return supervision->pid;
 }
 
 /* ---- waiting ---- */
 
-static bool has_ended(pid_t program) {
+static bool supervision_has_ended(pid_t program) {
   siginfo_t ended = {.si_pid = 0};
   return waitid(P_PID, (id_t)program, &ended, WEXITED | WNOHANG | WNOWAIT) ? errno != EINTR
                                                                            : ended.si_pid != 0;
@@ -201,19 +202,19 @@ static void supervise(struct supervision *supervision, pid_t program, const char
   sigemptyset(&ended);
   sigaddset(&ended, SIGCHLD);
   sigprocmask(SIG_BLOCK, &ended, &mask);
-  while (!has_ended(program)) {
+  while (!supervision_has_ended(program)) {
     uint64_t now = os_monotonic_ns();
-    collect(supervision, WNOHANG);
+    supervision_collect(supervision, WNOHANG);
     if (now >= next_ns) {
-      interval_ns = look(supervision, folder) ? SOON_NS
-                    : interval_ns < SECOND_NS ? 2 * interval_ns
-                                              : SECOND_NS;
+      interval_ns = supervision_look(supervision, folder) ? SOON_NS
+                    : interval_ns < SECOND_NS             ? 2 * interval_ns
+                                                          : SECOND_NS;
       next_ns = now + interval_ns;
     }
     wait_for_child(next_ns - now);
   }
   sigprocmask(SIG_SETMASK, &mask, NULL);
-  collect(supervision, 0);
+  supervision_collect(supervision, 0);
 }
 
 /* ---- shared ---- */
@@ -228,8 +229,8 @@ void supervision_wait(struct supervision *supervision, pid_t program, const char
 
 void supervision_complete(struct supervision *supervision, const char *path) {
   if (!supervision->max_bytes || history_disk_bytes(path) <= supervision->max_bytes) return;
-  start(supervision, path);
-  collect(supervision, 0);
+  supervision_start(supervision, path);
+  supervision_collect(supervision, 0);
 }
 
 void supervision_say(const struct supervision *supervision) {

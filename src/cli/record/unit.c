@@ -42,7 +42,7 @@ static const char *value(const struct plan *plan, enum unit_setting setting) {
 }
 
 /* The name of a unit, by which it is told from a path, has no other characters. */
-static bool is_name(const char *text) {
+static bool unit_is_name(const char *text) {
   size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:_.@\\-");
   return length && !text[length] && length < NAME_MAX && *text != '-';
 }
@@ -56,11 +56,11 @@ static int read_stream(struct plan *plan, FILE *in, const char *from) {
   return unit_read(&plan->unit, in) ? 0 : fail_job("%s: not enough memory", from);
 }
 
-static int read_file(struct plan *plan, const char *path) {
+static int unit_read_file(struct plan *plan, const char *path) {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   FILE *in = fopen(path, "re");
   if (!in) return fail_job("cannot read %s: %s", path, strerror(errno));
-  int code = is_name(name) && ends_as_service(name) && strlen(name) < NAME_MOST
+  int code = unit_is_name(name) && ends_as_service(name) && strlen(name) < NAME_MOST
                  ? read_stream(plan, in, path)
                  : fail_job("%s: the file of a service has a name such as app.service", path);
   snprintf(plan->name, sizeof plan->name, "%.*s", NAME_MOST, name);
@@ -71,7 +71,7 @@ static int read_file(struct plan *plan, const char *path) {
 /* Asks systemd. */
 static int read_installed(struct plan *plan, const char *name) {
   char command[NAME_MOST + 64];
-  if (!is_name(name) || strlen(name) >= NAME_MOST)
+  if (!unit_is_name(name) || strlen(name) >= NAME_MOST)
     return fail_usage("unit", "%s: it must be the name of a service, such as app, or the path of its file",
                       name);
   snprintf(plan->name, sizeof plan->name, "%s%s", name, ends_as_service(name) ? "" : ".service");
@@ -86,9 +86,9 @@ static int read_installed(struct plan *plan, const char *name) {
 
 /* ---- what is in the way ---- */
 
-static void say(struct plan *plan, bool prevents, const char *format, ...)
+static void unit_say(struct plan *plan, bool prevents, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void say(struct plan *plan, bool prevents, const char *format, ...) {
+static void unit_say(struct plan *plan, bool prevents, const char *format, ...) {
   char text[2048];
   va_list arguments;
   va_start(arguments, format);
@@ -101,7 +101,7 @@ static void say(struct plan *plan, bool prevents, const char *format, ...) {
 }
 
 /* The program of a command line; empty if systemd makes its name. Signs before it say how it is run. */
-static void program_of(const char *line, char path[PATH_MAX]) {
+static void unit_program_of(const char *line, char path[PATH_MAX]) {
   const char *begin = line + strspn(line, "@-:+!|");
   bool quoted = *begin == '"' || *begin == '\'';
   const char end[] = {quoted ? *begin : ' ', quoted ? 0 : '\t', quoted ? 0 : '\n', 0};
@@ -111,7 +111,7 @@ static void program_of(const char *line, char path[PATH_MAX]) {
 }
 
 /* Whether the service, which is not root's, gains privileges by the file: then the loader preloads nothing. */
-static bool gains_privileges(const struct plan *plan, const char *path) {
+static bool unit_gains_privileges(const struct plan *plan, const char *path) {
   struct stat found;
   bool is_roots = !*value(plan, UNIT_USER) || !strcmp(value(plan, UNIT_USER), "root");
   if (unit_says_yes(&plan->unit, UNIT_NO_NEW_PRIVILEGES) || stat(path, &found)) return false;
@@ -122,32 +122,33 @@ static bool gains_privileges(const struct plan *plan, const char *path) {
 static void check_program(struct plan *plan, const char *line) {
   char program[PATH_MAX], path[2 * PATH_MAX];
   struct image image;
-  program_of(line, program);
+  unit_program_of(line, program);
   if (*program == '/')
     snprintf(path, sizeof path, "%s%s", value(plan, UNIT_ROOT_DIRECTORY), program);
   else if (!*program || *value(plan, UNIT_ROOT_DIRECTORY) || !program_find(program, path))
     *path = 0;
   if (!*path || *value(plan, UNIT_ROOT_IMAGE)) {
-    say(plan, false,
-        "ExecStart=%.*s: the program is not known here; it must not be static, nor linked with musl",
-        (int)strcspn(line, "\n"), line);
+    unit_say(plan, false,
+             "ExecStart=%.*s: the program is not known here; it must not be static, nor linked with musl",
+             (int)strcspn(line, "\n"), line);
     return;
   }
   image_examine(AT_FDCWD, path, &image);
   if (image.kind == IMAGE_UNREADABLE)
-    say(plan, false, "ExecStart=%s cannot be examined: %s", program, strerror(image.error));
-  else if (gains_privileges(plan, path))
-    say(plan, true, "ExecStart=: %s gains privileges when it starts, unless NoNewPrivileges=yes", path);
+    unit_say(plan, false, "ExecStart=%s cannot be examined: %s", program, strerror(image.error));
+  else if (unit_gains_privileges(plan, path))
+    unit_say(plan, true, "ExecStart=: %s gains privileges when it starts, unless NoNewPrivileges=yes", path);
   else if (image.kind != IMAGE_GOOD && image.kind != IMAGE_PRIVILEGED)
-    say(plan, true, "ExecStart=: %s %s", image.path, image_reason(image.kind));
+    unit_say(plan, true, "ExecStart=: %s %s", image.path, image_reason(image.kind));
   else if (image.script && !plan->settings.of[SETTING_FOLLOW].whole)
-    say(plan, false, "ExecStart=%s is a script: give --follow-children to record the programs that it starts",
-        program);
+    unit_say(plan, false,
+             "ExecStart=%s is a script: give --follow-children to record the programs that it starts",
+             program);
 }
 
 static void check_programs(struct plan *plan) {
   const char *line = value(plan, UNIT_EXEC_START);
-  if (!*line) say(plan, true, "ExecStart=: there is none in this file");
+  if (!*line) unit_say(plan, true, "ExecStart=: there is none in this file");
   for (; *line; line += strcspn(line, "\n"), line += *line == '\n') check_program(plan, line);
 }
 
@@ -160,27 +161,28 @@ static void check_path(struct plan *plan, const char *what, const char *path) {
            unit_is_below(path, "/home") || unit_is_below(path, "/root") || unit_is_below(path, "/run/user");
   bool dynamic = unit_says_yes(unit, UNIT_DYNAMIC_USER);
   if (tmp && (dynamic || unit_says_yes(unit, UNIT_PRIVATE_TMP)))
-    say(plan, true, "%s=: the service has a /tmp of its own, and not %s %s",
-        dynamic ? "DynamicUser" : "PrivateTmp", what, path);
+    unit_say(plan, true, "%s=: the service has a /tmp of its own, and not %s %s",
+             dynamic ? "DynamicUser" : "PrivateTmp", what, path);
   if (homes && (unit_says_yes(unit, UNIT_PROTECT_HOME) || !strcmp(home, "tmpfs")))
-    say(plan, true, "ProtectHome=%s: the service does not see %s %s", home, what, path);
+    unit_say(plan, true, "ProtectHome=%s: the service does not see %s %s", home, what, path);
   if (unit_covers(unit, UNIT_TEMPORARY_FILE_SYSTEM, path))
-    say(plan, true, "TemporaryFileSystem=: it hides %s %s", what, path);
+    unit_say(plan, true, "TemporaryFileSystem=: it hides %s %s", what, path);
   if (unit_covers(unit, UNIT_INACCESSIBLE_PATHS, path))
-    say(plan, true, "InaccessiblePaths=: it hides %s %s", what, path);
+    unit_say(plan, true, "InaccessiblePaths=: it hides %s %s", what, path);
 }
 
 /* A folder that the caller named. */
 static void check_folder(struct plan *plan) {
   check_path(plan, "the folder", plan->folder);
   if (unit_says_yes(&plan->unit, UNIT_DYNAMIC_USER))
-    say(plan, true, "DynamicUser=: its user, another one each time, may not write %s; leave out --traces",
-        plan->folder);
+    unit_say(plan, true,
+             "DynamicUser=: its user, another one each time, may not write %s; leave out --traces",
+             plan->folder);
   else if (*value(plan, UNIT_USER))
-    say(plan, false, "User=%s must be able to write the folder: install -d -m 700 -o %s %s",
-        value(plan, UNIT_USER), value(plan, UNIT_USER), plan->folder);
+    unit_say(plan, false, "User=%s must be able to write the folder: install -d -m 700 -o %s %s",
+             value(plan, UNIT_USER), value(plan, UNIT_USER), plan->folder);
   else
-    say(plan, false, "the folder must be there: install -d -m 700 %s", plan->folder);
+    unit_say(plan, false, "the folder must be there: install -d -m 700 %s", plan->folder);
 }
 
 /* Whether the folder of the traces, or the nearest one above it, is memory. */
@@ -196,47 +198,48 @@ static bool is_on_tmpfs(const char *folder) {
   return found.f_type == TMPFS;
 }
 
-static void check_limits(struct plan *plan) {
+static void unit_check_limits(struct plan *plan) {
   const char *filter = value(plan, UNIT_SYSTEM_CALL_FILTER), *most = value(plan, UNIT_MEMORY_MAX);
   if (*filter && *filter != '~' && !strstr(filter, "@system-service"))
-    say(plan, false,
+    unit_say(
+        plan, false,
         "SystemCallFilter=: recording needs the calls of @basic-io, @file-system, @process, @signal, ioctl, "
         "flock and madvise; @system-service has all of them");
   if (*value(plan, UNIT_LIMIT_AS) && strcmp(value(plan, UNIT_LIMIT_AS), "infinity") != 0)
-    say(plan, false,
-        "LimitAS=%s: no addresses can be reserved for sampled blocks, so each free costs a little more",
-        value(plan, UNIT_LIMIT_AS));
+    unit_say(plan, false,
+             "LimitAS=%s: no addresses can be reserved for sampled blocks, so each free costs a little more",
+             value(plan, UNIT_LIMIT_AS));
   if (*value(plan, UNIT_LIMIT_FSIZE) && strcmp(value(plan, UNIT_LIMIT_FSIZE), "infinity") != 0)
-    say(plan, false, "LimitFSIZE=%s: a trace ends when it is so large", value(plan, UNIT_LIMIT_FSIZE));
+    unit_say(plan, false, "LimitFSIZE=%s: a trace ends when it is so large", value(plan, UNIT_LIMIT_FSIZE));
   if (!*most) most = value(plan, UNIT_MEMORY_HIGH);
   if (*most && strcmp(most, "infinity") != 0 && is_on_tmpfs(plan->folder ? plan->folder : "/var/lib"))
-    say(plan, false, "%s=%s: the traces are on a tmpfs, and count against it; choose a folder on a disk",
-        *value(plan, UNIT_MEMORY_MAX) ? "MemoryMax" : "MemoryHigh", most);
+    unit_say(plan, false, "%s=%s: the traces are on a tmpfs, and count against it; choose a folder on a disk",
+             *value(plan, UNIT_MEMORY_MAX) ? "MemoryMax" : "MemoryHigh", most);
 }
 
 static bool has_root(const struct plan *plan) {
   return *value(plan, UNIT_ROOT_DIRECTORY) || *value(plan, UNIT_ROOT_IMAGE);
 }
 
-static void check(struct plan *plan) {
+static void unit_check(struct plan *plan) {
   check_programs(plan);
   if (has_root(plan))
-    say(plan, false,
-        "%s=: the library is bound into it; the C library there must not be older than the one here",
-        *value(plan, UNIT_ROOT_DIRECTORY) ? "RootDirectory" : "RootImage");
+    unit_say(plan, false,
+             "%s=: the library is bound into it; the C library there must not be older than the one here",
+             *value(plan, UNIT_ROOT_DIRECTORY) ? "RootDirectory" : "RootImage");
   else
     check_path(plan, "the library", plan->library);
   if (plan->folder) check_folder(plan);
   if (strstr(value(plan, UNIT_ENVIRONMENT), "LD_PRELOAD="))
-    say(plan, false,
-        "Environment=: the unit sets LD_PRELOAD, which the drop-in replaces; join the two by a colon");
-  check_limits(plan);
+    unit_say(plan, false,
+             "Environment=: the unit sets LD_PRELOAD, which the drop-in replaces; join the two by a colon");
+  unit_check_limits(plan);
 }
 
 /* ---- the drop-in ---- */
 
 /* In quotes, as systemd reads a value with any characters. */
-static void write_quoted(FILE *out, const char *name, const char *text, const char *end) {
+static void unit_write_quoted(FILE *out, const char *name, const char *text, const char *end) {
   fprintf(out, "Environment=\"%s=", name);
   for (; *text; text++) {
     if (*text == '"' || *text == '\\') fputc('\\', out);
@@ -259,19 +262,19 @@ static void write_drop_in(const struct plan *plan, FILE *out) {
   else
     fprintf(out, "/var/lib/winnow/%.*s\n[Service]\n", length, plan->name);
   if (has_root(plan)) fprintf(out, "BindReadOnlyPaths=%s\n", plan->library);
-  write_quoted(out, "LD_PRELOAD", plan->library, "");
+  unit_write_quoted(out, "LD_PRELOAD", plan->library, "");
   if (plan->folder) {
     bool has_slash = plan->folder[strlen(plan->folder) - 1] == '/';
     if (*value(plan, UNIT_PROTECT_SYSTEM) || *value(plan, UNIT_PROTECT_HOME) || is_dynamic)
       fprintf(out, "ReadWritePaths=%s\n", plan->folder);
-    write_quoted(out, setting_rows[SETTING_TRACE].variable, plan->folder, has_slash ? "" : "/");
+    unit_write_quoted(out, setting_rows[SETTING_TRACE].variable, plan->folder, has_slash ? "" : "/");
   } else {
     fprintf(out, "StateDirectory=winnow/%.*s\nEnvironment=\"%s=%%S/winnow/%.*s/\"\n", length, plan->name,
             setting_rows[SETTING_TRACE].variable, length, plan->name);
   }
   for (enum setting i = 0; i < SETTINGS; i++)
     if (i != SETTING_TRACE && setting_rows[i].variable && plan->settings.of[i].given)
-      write_quoted(out, setting_rows[i].variable, plan->settings.of[i].text, "");
+      unit_write_quoted(out, setting_rows[i].variable, plan->settings.of[i].text, "");
 }
 
 /* Of a folder such as /etc/systemd/system/app.service.d, which may not be there yet. */
@@ -283,7 +286,7 @@ static void make_folder_of(const char *path) {
   mkdir(folder, 0755); /* if that fails, so does what follows, which says why */
 }
 
-static int write_out(const struct plan *plan) {
+static int unit_write_out(const struct plan *plan) {
   struct output output;
   if (plan->output) make_folder_of(plan->output);
   if (output_open(&output, plan->output ? plan->output : "-")) return fail_job("%s", wn_last_error());
@@ -306,14 +309,14 @@ static const struct option known[] = {{"output", required_argument, NULL, 'o'},
                                       {"python-allocator", required_argument, NULL, 'p'},
                                       {0}};
 
-static int set(struct plan *plan, enum setting setting, const char *text) {
+static int unit_set(struct plan *plan, enum setting setting, const char *text) {
   char complaint[SETTING_COMPLAINT_BYTES];
   if (setting_set(&plan->settings, setting, text)) return 0;
   setting_complain_of_option(complaint, setting, text);
   return fail_usage("unit", "%s", complaint);
 }
 
-static int parse_option(struct plan *plan, int option, char **argv) {
+static int unit_parse_option(struct plan *plan, int option, char **argv) {
   switch (option) {
   case 'o': plan->output = optarg; return 0;
   case 't':
@@ -322,27 +325,27 @@ static int parse_option(struct plan *plan, int option, char **argv) {
                ? 0
                : fail_usage("unit", "--traces %s: it must be the whole path of a folder, without blanks",
                             optarg);
-  case 'r': return set(plan, SETTING_RATE, optarg);
-  case 'b': return set(plan, SETTING_BUDGET, optarg);
-  case 'm': return set(plan, SETTING_MAX_TRACE, optarg);
-  case 'p': return set(plan, SETTING_PYTHON_ALLOCATOR, optarg);
-  case 'a': return set(plan, SETTING_ASLEEP, "1");
-  case 'f': return set(plan, SETTING_FOLLOW, "1");
+  case 'r': return unit_set(plan, SETTING_RATE, optarg);
+  case 'b': return unit_set(plan, SETTING_BUDGET, optarg);
+  case 'm': return unit_set(plan, SETTING_MAX_TRACE, optarg);
+  case 'p': return unit_set(plan, SETTING_PYTHON_ALLOCATOR, optarg);
+  case 'a': return unit_set(plan, SETTING_ASLEEP, "1");
+  case 'f': return unit_set(plan, SETTING_FOLLOW, "1");
   default: return fail_option("unit", option, argv, known);
   }
 }
 
-static int parse(struct plan *plan, int argc, char **argv) {
+static int unit_parse(struct plan *plan, int argc, char **argv) {
   int option, code = 0;
   plan->settings = settings_initial();
   opterr = 0;
   while (!code && (option = getopt_long(argc, argv, ":o:t:r:b:m:af", known, NULL)) != -1)
-    code = parse_option(plan, option, argv);
+    code = unit_parse_option(plan, option, argv);
   if (!code && (optind + 1 != argc || !*argv[optind]))
     code = fail_usage("unit", "which service? usage: winnow unit [OPTION...] NAME|FILE");
   if (!code && !plan->settings.of[SETTING_RATE].given && !plan->settings.of[SETTING_BUDGET].given)
-    code = set(plan, SETTING_BUDGET, "1%");
-  if (!code && !plan->settings.of[SETTING_MAX_TRACE].given) code = set(plan, SETTING_MAX_TRACE, "64M");
+    code = unit_set(plan, SETTING_BUDGET, "1%");
+  if (!code && !plan->settings.of[SETTING_MAX_TRACE].given) code = unit_set(plan, SETTING_MAX_TRACE, "64M");
   return code;
 }
 
@@ -350,15 +353,16 @@ static int parse(struct plan *plan, int argc, char **argv) {
 
 int command_unit(int argc, char **argv) {
   static struct plan plan;
-  int code = parse(&plan, argc, argv);
+  int code = unit_parse(&plan, argc, argv);
   if (!code && !record_find_library(plan.library))
     code = fail_job("the library is missing; is winnow installed completely?");
   if (!code)
-    code = strchr(argv[optind], '/') ? read_file(&plan, argv[optind]) : read_installed(&plan, argv[optind]);
-  if (!code) check(&plan);
+    code =
+        strchr(argv[optind], '/') ? unit_read_file(&plan, argv[optind]) : read_installed(&plan, argv[optind]);
+  if (!code) unit_check(&plan);
   if (!code)
     code = plan.obstacles ? fail_job("%s cannot be recorded so; nothing is written", plan.name)
-                          : write_out(&plan);
+                          : unit_write_out(&plan);
   unit_free(&plan.unit);
   return code;
 }

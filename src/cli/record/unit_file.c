@@ -15,7 +15,7 @@ static const struct {
 };
 
 /* Without the blanks around it. */
-static char *trim(char *text) {
+static char *unit_file_trim(char *text) {
   while (isspace((unsigned char)*text)) text++;
   size_t length = strlen(text);
   while (length && isspace((unsigned char)text[length - 1])) length--;
@@ -28,7 +28,7 @@ static bool assign(struct unit *unit, char *line) {
   char *equals = strchr(line, '='), *joined = NULL;
   if (!equals) return true;
   *equals = 0;
-  const char *name = trim(line), *value = trim(equals + 1);
+  const char *name = unit_file_trim(line), *value = unit_file_trim(equals + 1);
   size_t i = 0;
   while (i < UNIT_SETTINGS_COUNT && strcmp(settings[i].name, name) != 0) i++;
   if (i == UNIT_SETTINGS_COUNT) return true;
@@ -40,13 +40,13 @@ static bool assign(struct unit *unit, char *line) {
   return true;
 }
 
-static bool ends_with(const char *text, const char *end) {
+static bool unit_file_ends_with(const char *text, const char *end) {
   size_t length = strlen(text), behind = strlen(end);
   return length >= behind && !strcmp(text + length - behind, end);
 }
 
 /* Appends a line without its end to what was begun. Returns whether it goes on. */
-static bool join(char *whole, size_t *length, const char *line) {
+static bool unit_file_join(char *whole, size_t *length, const char *line) {
   size_t count = strcspn(line, "\n");
   bool goes_on = count && line[count - 1] == '\\';
   memcpy(whole + *length, line, count);
@@ -65,15 +65,15 @@ bool unit_read(struct unit *unit, FILE *in) {
   while (read && getline(&line, &size, in) > 0) {
     const char *begin = line + strspn(line, " \t");
     if (*begin == '#' || *begin == ';') {
-      char *comment = trim(line);
-      if (!strncmp(comment, "# /", 3)) own = ends_with(comment, "/winnow.conf");
+      char *comment = unit_file_trim(line);
+      if (!strncmp(comment, "# /", 3)) own = unit_file_ends_with(comment, "/winnow.conf");
       continue;
     }
     char *larger = realloc(whole, length + strlen(line) + 1);
     if (!(read = larger)) break;
     whole = larger;
-    if (join(whole, &length, line)) continue;
-    char *text = trim(whole);
+    if (unit_file_join(whole, &length, line)) continue;
+    char *text = unit_file_trim(whole);
     length = 0;
     if (*text == '[')
       service = !strcmp(text, "[Service]");

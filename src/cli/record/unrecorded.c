@@ -9,7 +9,7 @@
 
 enum { NAMED_MOST = 6 };
 
-static void count(struct unrecorded *all, const struct unrecorded_program *program) {
+static void unrecorded_count(struct unrecorded *all, const struct unrecorded_program *program) {
   all->processes++;
   for (size_t i = 0; i < all->count; i++)
     if (all->programs[i].reason == program->reason && !strcmp(all->programs[i].path, program->path)) {
@@ -23,14 +23,15 @@ static void count(struct unrecorded *all, const struct unrecorded_program *progr
   more[all->count++].processes = 1;
 }
 
-static void keep(const struct trace_unrecorded *event, const struct trace_run *run, void *context) {
+static void unrecorded_keep(const struct trace_unrecorded *event, const struct trace_run *run,
+                            void *context) {
   struct unrecorded *all = context;
   struct unrecorded_program program = {.reason = (enum image_kind)event->reason};
   snprintf(program.path, sizeof program.path, "%s", event->path.bytes);
   if (event->pid == run->pid)
     all->own = program;
   else
-    count(all, &program);
+    unrecorded_count(all, &program);
 }
 
 static int by_count(const void *one, const void *other) {
@@ -44,14 +45,14 @@ static int by_count(const void *one, const void *other) {
 wn_status unrecorded_finish(struct unrecorded *all, const char *path, const struct trace_finishing *finishing,
                             struct trace_totals *totals) {
   struct trace_finishing with = *finishing;
-  with.unrecorded = keep;
+  with.unrecorded = unrecorded_keep;
   with.unrecorded_context = all;
   all->own = (struct unrecorded_program){.reason = IMAGE_GOOD};
   return trace_finish_with(path, &with, totals);
 }
 
 void unrecorded_count_own(struct unrecorded *all) {
-  if (all->own.reason != IMAGE_GOOD) count(all, &all->own);
+  if (all->own.reason != IMAGE_GOOD) unrecorded_count(all, &all->own);
 }
 
 void unrecorded_say(const struct unrecorded *all) {

@@ -27,7 +27,7 @@ static int check_moment_limits(const struct report_options *options) {
   return 0;
 }
 
-static int parse(struct report_options *options, int argc, char **argv) {
+static int diff_parse(struct report_options *options, int argc, char **argv) {
   int code = options_parse(options, FOR_DIFF, argc, argv);
   if (code) return code;
   if (optind == argc || !*argv[optind])
@@ -45,8 +45,8 @@ static int parse(struct report_options *options, int argc, char **argv) {
 /* ---- questions ---- */
 
 /* The time of a moment of a recording. WN_EINVAL: it is after the end. */
-static wn_status time_of(const struct recording *recording, const struct report_options *options,
-                         const struct when_asked *when, uint64_t *ns) {
+static wn_status diff_time_of(const struct recording *recording, const struct report_options *options,
+                              const struct when_asked *when, uint64_t *ns) {
   struct report report;
   struct question question = {.where = options->where, .at = when->at, .at_ns = when->ns};
   if (when->at == AT_TIME && when->ns > recording->samples->end_ns)
@@ -62,8 +62,8 @@ static wn_status ask_moments(const struct recording *recording, struct diff *dif
   const struct report_options *options = diff->options;
   uint64_t before_ns = 0, after_ns = 0;
   wn_status error = load_needs_events(recording, options->file, "a comparison of two moments");
-  if (!error) error = time_of(recording, options, &options->when[0], &before_ns);
-  if (!error) error = time_of(recording, options, &options->when[1], &after_ns);
+  if (!error) error = diff_time_of(recording, options, &options->when[0], &before_ns);
+  if (!error) error = diff_time_of(recording, options, &options->when[1], &after_ns);
   if (!error && before_ns > after_ns)
     error = error_set(WN_EINVAL, "--at %s: the first moment is after the second", options->at_text);
   return error ? error : pair_of_moments(recording, options->where, before_ns, after_ns, &diff->pair);
@@ -102,7 +102,7 @@ static wn_status ask_runs(const struct recording *before, const struct recording
 /* ---- limits ---- */
 
 /* Says which limits are passed, or that it cannot be known. Returns the exit code. */
-static int check_limits(const struct diff *diff) {
+static int diff_check_limits(const struct diff *diff) {
   int code = 0;
   if (diff->options->limit_count && pair_is_partial(&diff->pair))
     return fail_job("records are missing, so it is not known whether a limit is passed");
@@ -126,7 +126,7 @@ static int check_limits(const struct diff *diff) {
 
 /* ---- printing ---- */
 
-static wn_status print(struct diff *diff) {
+static wn_status diff_print(struct diff *diff) {
   if (!diff->options->json) {
     FILE *pager = diff->options->no_pager ? NULL : pager_begin();
     ascii_if_locale_asks(&stdout);
@@ -145,8 +145,8 @@ static wn_status print(struct diff *diff) {
   return diff_write_json(stdout, &diff->pair, &json);
 }
 
-static int compare(const struct report_options *options, const struct recording *before,
-                   const struct recording *after) {
+static int compare_diff(const struct report_options *options, const struct recording *before,
+                        const struct recording *after) {
   struct diff diff = {.options = options};
   if (after && load_refuse_unlike(options->file, before, options->other, after))
     return fail_job("%s", wn_last_error());
@@ -156,8 +156,8 @@ static int compare(const struct report_options *options, const struct recording 
   if (error)
     return error == WN_EINVAL ? fail_usage("diff", "%s", wn_last_error()) : fail_job("%s", wn_last_error());
   if (after) load_warn_of_pair(options->file, before, options->other, after);
-  error = print(&diff);
-  int code = error ? fail_job("%s", wn_last_error()) : check_limits(&diff);
+  error = diff_print(&diff);
+  int code = error ? fail_job("%s", wn_last_error()) : diff_check_limits(&diff);
   pair_destroy(&diff.pair);
   return code;
 }
@@ -177,11 +177,11 @@ void diff_print_options(FILE *out) { options_print(out, FOR_DIFF); }
 int command_diff(int argc, char **argv) {
   struct report_options options = {0};
   struct recording *before = NULL, *after = NULL;
-  int code = parse(&options, argc, argv);
+  int code = diff_parse(&options, argc, argv);
   if (code) return code;
   code = load_file(&options, options.file, &before);
   if (!code && options.other) code = load_file(&options, options.other, &after);
-  if (!code) code = compare(&options, before, after);
+  if (!code) code = compare_diff(&options, before, after);
   recording_free(before);
   recording_free(after);
   return code || !options.unread ? code : EXIT_JOB;

@@ -26,7 +26,7 @@ static void say_name(struct paragraph *paragraph, const struct report *report) {
     say(paragraph, "%s", command_name(command));
 }
 
-static void print_title(const struct diff *diff) {
+static void diff_screen_print_title(const struct diff *diff) {
   const struct report *both[] = {&diff->pair.before, &diff->pair.after};
   for (int i = 0; i < 2 - diff->pair.moments; i++) {
     struct paragraph name = {.length = 0};
@@ -46,7 +46,7 @@ static void print_title(const struct diff *diff) {
   puts("\n");
 }
 
-static void print_change(const struct diff *diff, const struct change *change, bool sure) {
+static void diff_screen_print_change(const struct diff *diff, const struct change *change, bool sure) {
   if (sure && !diff->pair.moments)
     print_percent(change, sure);
   else if (!sure && !pair_is_without_ranges(&diff->pair))
@@ -54,7 +54,8 @@ static void print_change(const struct diff *diff, const struct change *change, b
   putchar('\n');
 }
 
-static void print_fact(const struct diff *diff, const struct diff_columns *columns, enum fact_name name) {
+static void diff_screen_print_fact(const struct diff *diff, const struct diff_columns *columns,
+                                   enum fact_name name) {
   char before[FACT_TEXT_MOST], after[FACT_TEXT_MOST], text[FACT_TEXT_MOST], margin[16];
   struct change change;
   if (!facts_change(&diff->before, &diff->after, name, &diff->pair.scale, &change) ||
@@ -69,11 +70,11 @@ static void print_fact(const struct diff *diff, const struct diff_columns *colum
   fputs("  ", stdout);
   text_pad(stdout, regression_label(&diff->after, name), LABEL - 2);
   diff_print_cells(columns, &cells, sure);
-  print_change(diff, &change, sure);
+  diff_screen_print_change(diff, &change, sure);
 }
 
 /* Of two moments: what was held. */
-static wn_status print_held(const struct diff *diff, const struct diff_columns *columns) {
+static wn_status diff_screen_print_held(const struct diff *diff, const struct diff_columns *columns) {
   struct compared_tables tables;
   wn_status error = diff_compare(diff, MEASURE_HELD, &tables);
   if (error) return error;
@@ -81,7 +82,7 @@ static wn_status print_held(const struct diff *diff, const struct diff_columns *
   fputs("  ", stdout);
   text_pad(stdout, "Held", LABEL - 2);
   diff_print_bytes(diff, columns, &held->bytes, held->sure);
-  print_change(diff, &held->bytes, held->sure);
+  diff_screen_print_change(diff, &held->bytes, held->sure);
   compared_tables_destroy(&tables);
   return WN_OK;
 }
@@ -93,14 +94,15 @@ static wn_status print_numbers(const struct diff *diff) {
   diff_print_header(diff, &columns);
   putchar('\n');
   text_style(stdout, STYLE_PLAIN);
-  if (diff->pair.moments) return print_held(diff, &columns);
-  print_fact(diff, &columns, FACT_TOTALS_peak_rss_bytes);
+  if (diff->pair.moments) return diff_screen_print_held(diff, &columns);
+  diff_screen_print_fact(diff, &columns, FACT_TOTALS_peak_rss_bytes);
   if (diff->pair.before.recording->rate != diff->pair.after.recording->rate)
-    print_fact(diff, &columns, FACT_PARTS_winnow); /* a part of it that the program did not change */
+    diff_screen_print_fact(diff, &columns,
+                           FACT_PARTS_winnow); /* a part of it that the program did not change */
   for (int i = 0; i < REGRESSION_FACTS; i++)
-    if (i == 0 || decide[i] != decide[0]) print_fact(diff, &columns, decide[i]);
-  print_fact(diff, &columns, FACT_HEAP_promoted_words);
-  print_fact(diff, &columns, FACT_PAUSES_longest_ns);
+    if (i == 0 || decide[i] != decide[0]) diff_screen_print_fact(diff, &columns, decide[i]);
+  diff_screen_print_fact(diff, &columns, FACT_HEAP_promoted_words);
+  diff_screen_print_fact(diff, &columns, FACT_PAUSES_longest_ns);
   return WN_OK;
 }
 
@@ -172,8 +174,8 @@ static bool both_tell(const struct diff *diff, enum measure measure) {
   return measure != MEASURE_ALLOCATED || (!had->no_total && !has->no_total);
 }
 
-static wn_status print_table(const struct diff *diff, enum measure measure, enum table_style style,
-                             char said[COMPARISON_NOTE_MOST]) {
+static wn_status diff_screen_print_table(const struct diff *diff, enum measure measure,
+                                         enum table_style style, char said[COMPARISON_NOTE_MOST]) {
   struct compared_tables tables;
   wn_status error = diff_compare(diff, measure, &tables);
   if (error) return error;
@@ -183,29 +185,29 @@ static wn_status print_table(const struct diff *diff, enum measure measure, enum
 }
 
 /* A table where something changed for sure: what was held, or else what was allocated. */
-static wn_status print_changes(const struct diff *diff, char said[COMPARISON_NOTE_MOST]) {
+static wn_status diff_screen_print_changes(const struct diff *diff, char said[COMPARISON_NOTE_MOST]) {
   struct compared_tables held;
   wn_status error = diff_compare(diff, MEASURE_HELD, &held);
   if (error) return error;
   if (held.comparison.sure_count || diff->pair.moments || !both_tell(diff, MEASURE_ALLOCATED))
     error = diff_print_table(diff, MEASURE_HELD, &held, TABLE_BRIEF, said);
   else
-    error = print_table(diff, MEASURE_ALLOCATED, TABLE_BRIEF, said);
+    error = diff_screen_print_table(diff, MEASURE_ALLOCATED, TABLE_BRIEF, said);
   compared_tables_destroy(&held);
   return error;
 }
 
 /* Of two moments, what was held alone. */
-static wn_status print_all(const struct diff *diff, char said[COMPARISON_NOTE_MOST]) {
+static wn_status diff_screen_print_all(const struct diff *diff, char said[COMPARISON_NOTE_MOST]) {
   const struct pair *pair = &diff->pair;
   bool has_alive = pair->before.at != AT_END || diff->options->moments == 2,
        collected = pair->before.samples->collected && pair->after.samples->collected;
-  wn_status error = print_table(diff, MEASURE_HELD, TABLE_FULL, said);
+  wn_status error = diff_screen_print_table(diff, MEASURE_HELD, TABLE_FULL, said);
   if (pair->moments) return error;
   if (!error && both_tell(diff, MEASURE_ALLOCATED))
-    error = print_table(diff, MEASURE_ALLOCATED, TABLE_FULL, said);
-  if (!error && has_alive) error = print_table(diff, MEASURE_ALIVE, TABLE_FULL, said);
-  if (!error && collected) error = print_table(diff, MEASURE_PROMOTED, TABLE_FULL, said);
+    error = diff_screen_print_table(diff, MEASURE_ALLOCATED, TABLE_FULL, said);
+  if (!error && has_alive) error = diff_screen_print_table(diff, MEASURE_ALIVE, TABLE_FULL, said);
+  if (!error && collected) error = diff_screen_print_table(diff, MEASURE_PROMOTED, TABLE_FULL, said);
   return error;
 }
 
@@ -229,7 +231,7 @@ static void print_foot(const struct diff *diff) {
 wn_status diff_print_text(const struct diff *diff) {
   char said[COMPARISON_NOTE_MOST] = "";
   bool all = diff->options->all;
-  print_title(diff);
+  diff_screen_print_title(diff);
   if (diff->options->scaling)
     printf("  What was before is multiplied by %.3g, as if both runs had %s.\n\n", diff->pair.scale.estimate,
            diff->options->scaling == PER_SECOND ? "taken as long" : "allocated as many bytes");
@@ -243,7 +245,7 @@ wn_status diff_print_text(const struct diff *diff) {
   if (!error) error = print_verdict(diff);
   if (!error && all && !diff->pair.moments) diff_print_facts(&diff->before, &diff->after, &diff->pair.scale);
   if (!error && all && !diff->pair.moments) print_limits(diff);
-  if (!error) error = all ? print_all(diff, said) : print_changes(diff, said);
+  if (!error) error = all ? diff_screen_print_all(diff, said) : diff_screen_print_changes(diff, said);
   if (error || all) return error;
   if (!diff->pair.moments) print_limits(diff);
   print_foot(diff);

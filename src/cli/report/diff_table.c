@@ -29,19 +29,19 @@ static const struct {
 /* ---- columns ---- */
 
 /* Totals are no samples. */
-static bool has_samples(const struct report *report) {
+static bool diff_table_has_samples(const struct report *report) {
   return !source_limits(report->samples->source)->totals;
 }
 
-static int width_of(const struct diff_columns *columns) {
+static int diff_table_width_of(const struct diff_columns *columns) {
   int width = 0;
   for (int i = 0; i < DIFF_COLUMNS; i++)
     if (columns->shown[i]) width += layout[i].width + (columns->ranges ? layout[i].range : 0);
   return width;
 }
 
-static void print_cell(const struct diff_columns *columns, int column, const char *number,
-                       const char *range) {
+static void diff_table_print_cell(const struct diff_columns *columns, int column, const char *number,
+                                  const char *range) {
   text_pad(stdout, number ? number : "", -layout[column].width);
   if (!columns->ranges || !layout[column].range) return;
   putchar(' ');
@@ -79,8 +79,8 @@ static void begin_name(const struct diff_columns *columns) {
 }
 
 /* " (gone)", and the line where most of a function's bytes were allocated. */
-static void write_suffix(struct shown_table *shown, const struct compared *row, const struct view *view,
-                         char *suffix, size_t size) {
+static void diff_table_write_suffix(struct shown_table *shown, const struct compared *row,
+                                    const struct view *view, char *suffix, size_t size) {
   const struct main_lines *lines = &shown->lines[row->after != NULL];
   const char *fate = compared_fate(shown->comparison, row);
   char place[PLACE_MOST];
@@ -94,7 +94,7 @@ static void write_suffix(struct shown_table *shown, const struct compared *row, 
 }
 
 /* Sets the texts of so many rows. */
-static wn_status fit_rows(struct shown_table *shown, size_t count) {
+static wn_status diff_table_fit_rows(struct shown_table *shown, size_t count) {
   wn_status error = WN_OK;
   for (size_t i = 0; !error && i < count; i++) {
     const struct compared *row = &shown->comparison->rows[i];
@@ -104,7 +104,7 @@ static wn_status fit_rows(struct shown_table *shown, size_t count) {
     char name[REPORT_NAME_MOST], suffix[PLACE_MOST + 32];
     bool code = shown->diff->options->grouping <= BY_LINE;
     table_name(table, group, name, sizeof name);
-    write_suffix(shown, row, &view, suffix, sizeof suffix);
+    diff_table_write_suffix(shown, row, &view, suffix, sizeof suffix);
     if (strstr(suffix, "  ")) place_cut_name(name, strstr(suffix, "  ") + 2);
     error = name_rows_add(
         &shown->texts, name, suffix,
@@ -113,7 +113,7 @@ static wn_status fit_rows(struct shown_table *shown, size_t count) {
   return error ? error : name_rows_fit(&shown->texts, (size_t)shown->columns.name, true);
 }
 
-static void print_row(struct shown_table *shown, size_t number) {
+static void diff_table_print_row(struct shown_table *shown, size_t number) {
   const struct compared *row = &shown->comparison->rows[number];
   const struct table *table = comparison_table(shown->comparison, row);
   const struct group *group = compared_group(row);
@@ -137,7 +137,7 @@ static void print_row(struct shown_table *shown, size_t number) {
   text_name(stdout, fitted);
   int left = columns->name - (int)text_columns(fitted) - 1;
   report_print_callers(callers.text, columns->style, (int)text_columns(callers.text) <= left,
-                       columns->below ? CALLERS_INDENT : width_of(columns) + GAP);
+                       columns->below ? CALLERS_INDENT : diff_table_width_of(columns) + GAP);
 }
 
 static void print_sure(struct shown_table *shown, size_t count) {
@@ -145,7 +145,7 @@ static void print_sure(struct shown_table *shown, size_t count) {
   char number[64], what[64];
   for (int worse = 1; worse >= 0; worse--)
     for (size_t i = 0; i < count; i++)
-      if ((comparison->rows[i].bytes.difference.estimate > 0) == worse) print_row(shown, i);
+      if ((comparison->rows[i].bytes.difference.estimate > 0) == worse) diff_table_print_row(shown, i);
   if (comparison->sure_count == count) return;
   text_style(stdout, STYLE_DIM);
   snprintf(what, sizeof what, "more %s", grouping_name(shown->diff->options->grouping));
@@ -170,7 +170,7 @@ static void print_unsure(struct shown_table *shown) {
          !rows          ? ""
          : rows < count ? ", the largest:"
                         : ":");
-  for (size_t i = 0; i < rows; i++) print_row(shown, comparison->sure_count + i);
+  for (size_t i = 0; i < rows; i++) diff_table_print_row(shown, comparison->sure_count + i);
   text_style(stdout, STYLE_PLAIN);
 }
 
@@ -181,7 +181,7 @@ static size_t sure_rows(const struct shown_table *shown) {
   return sure < most + 1 ? sure : most;
 }
 
-static void print_rows(struct shown_table *shown, const char *title) {
+static void diff_table_print_rows(struct shown_table *shown, const char *title) {
   const struct report_options *options = shown->diff->options;
   size_t count = sure_rows(shown);
   bool full = shown->columns.style == TABLE_FULL;
@@ -244,10 +244,11 @@ struct diff_columns diff_columns_of(const struct diff *diff, enum table_style st
   struct diff_columns columns = {.style = style,
                                  .ranges = style == TABLE_FULL && !pair_is_exact(&diff->pair)};
   for (int i = 0; i < DIFF_COLUMNS; i++) columns.shown[i] = layout[i].styles & style;
-  if (!has_samples(&diff->pair.before) && !has_samples(&diff->pair.after))
+  if (!diff_table_has_samples(&diff->pair.before) && !diff_table_has_samples(&diff->pair.after))
     columns.shown[DIFF_SAMPLES] = false;
-  if (width_of(&columns) > text_width()) columns.shown[DIFF_BEFORE] = columns.shown[DIFF_AFTER] = false;
-  columns.name = text_width() - width_of(&columns) - GAP;
+  if (diff_table_width_of(&columns) > text_width())
+    columns.shown[DIFF_BEFORE] = columns.shown[DIFF_AFTER] = false;
+  columns.name = text_width() - diff_table_width_of(&columns) - GAP;
   columns.below = columns.name < NAME_LEAST;
   if (columns.below) columns.name = text_width() - NAME_INDENT;
   return columns;
@@ -262,13 +263,13 @@ void diff_print_header(const struct diff *diff, const struct diff_columns *colum
                                [DIFF_SAMPLES] = "samples"};
   text_style(stdout, STYLE_DIM);
   for (int i = 0; i < DIFF_COLUMNS; i++)
-    if (columns->shown[i]) print_cell(columns, i, words[i], "95 % range");
+    if (columns->shown[i]) diff_table_print_cell(columns, i, words[i], "95 % range");
 }
 
 void diff_print_cells(const struct diff_columns *columns, const struct diff_cells *cells, bool sure) {
   for (int i = 0; i < DIFF_COLUMNS; i++) {
     if (i == DIFF_MARGIN || (i == DIFF_CHANGE && !sure)) text_style(stdout, STYLE_DIM);
-    if (columns->shown[i]) print_cell(columns, i, cells->number[i], cells->range[i]);
+    if (columns->shown[i]) diff_table_print_cell(columns, i, cells->number[i], cells->range[i]);
   }
   text_style(stdout, STYLE_PLAIN);
 }
@@ -278,8 +279,8 @@ void diff_print_bytes(const struct diff *diff, const struct diff_columns *column
   char before[32], after[32], change[40], had[40], has[40], range[64], margin[16], samples[32];
   const struct estimate *difference = &bytes->difference;
   bool unknown = pair_is_without_ranges(&diff->pair) && difference->low >= difference->high;
-  uint64_t count = (has_samples(&diff->pair.before) ? bytes->before.samples : 0) +
-                   (has_samples(&diff->pair.after) ? bytes->after.samples : 0);
+  uint64_t count = (diff_table_has_samples(&diff->pair.before) ? bytes->before.samples : 0) +
+                   (diff_table_has_samples(&diff->pair.after) ? bytes->after.samples : 0);
   struct diff_cells cells = {
       .number = {[DIFF_CHANGE] = text_change(change, difference->estimate),
                  [DIFF_MARGIN] = diff_margin(margin, difference),
@@ -311,9 +312,9 @@ wn_status diff_print_table(const struct diff *diff, enum measure measure,
   wn_status error = WN_OK;
   for (int i = 0; i < 2 && !error; i++) error = find_places(&shown, i, both[i]);
   size_t unsure = unsure_rows(&shown), sure = unsure ? tables->comparison.sure_count : sure_rows(&shown);
-  if (!error) error = fit_rows(&shown, sure + unsure);
+  if (!error) error = diff_table_fit_rows(&shown, sure + unsure);
   if (!error) {
-    print_rows(&shown, title_of(diff, measure));
+    diff_table_print_rows(&shown, title_of(diff, measure));
     print_note(&tables->comparison, style, said);
   }
   name_rows_free(&shown.texts);

@@ -17,7 +17,7 @@ static int refuse_snapshot(const char *name) {
                   name);
 }
 
-static int parse(struct report_options *options, int argc, char **argv) {
+static int report_parse(struct report_options *options, int argc, char **argv) {
   int code = options_parse(options, FOR_REPORT, argc, argv);
   if (code) return code;
   if (optind == argc || !*argv[optind])
@@ -33,7 +33,7 @@ static int parse(struct report_options *options, int argc, char **argv) {
 
 /* ---- printing ---- */
 
-static wn_status print_json(const struct report_options *options, const struct report *report) {
+static wn_status report_print_json(const struct report_options *options, const struct report *report) {
   static const char *const when[] = {"peak", "end"};
   struct report_json_options json = {
       .grouping = options->grouping,
@@ -45,12 +45,12 @@ static wn_status print_json(const struct report_options *options, const struct r
   return report_write_json(stdout, report, &json);
 }
 
-static wn_status print(const struct report_options *options, const struct recording *recording) {
+static wn_status report_print(const struct report_options *options, const struct recording *recording) {
   struct report report;
   wn_status error = load_report(options, recording, &report);
   if (error) return error;
   if (options->json) {
-    error = print_json(options, &report);
+    error = report_print_json(options, &report);
   } else {
     FILE *pager = options->no_pager ? NULL : pager_begin();
     ascii_if_locale_asks(&stdout);
@@ -68,14 +68,14 @@ void report_print_options(FILE *out) { options_print(out, FOR_REPORT); }
 int command_report(int argc, char **argv) {
   struct report_options options = {0};
   struct recording *recording = NULL;
-  int code = parse(&options, argc, argv);
+  int code = report_parse(&options, argc, argv);
   if (!code) code = load_files(&options, options.files, options.file_count, &recording);
   if (code) return code;
   if (load_is_snapshot(recording)) { /* from a pipe */
     recording_free(recording);
     return refuse_snapshot(options.file);
   }
-  wn_status error = print(&options, recording);
+  wn_status error = report_print(&options, recording);
   recording_free(recording);
   return error == WN_EINVAL ? fail_usage("report", "%s", wn_last_error())
          : error            ? fail_job("%s", wn_last_error())

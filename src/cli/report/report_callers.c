@@ -18,7 +18,7 @@ enum {
 };
 
 /* "main", Go's "main.main", and Rust's "program::main". */
-static bool is_main(const char *function) {
+static bool report_callers_is_main(const char *function) {
   size_t length = strlen(function);
   return !strcmp(function, "main") || !strncmp(function, "main (", 6) || !strcmp(function, "main.main") ||
          (length > 6 && !strcmp(function + length - 6, "::main"));
@@ -38,7 +38,7 @@ static size_t callers_of(const struct view *view, const struct call_tree *tree, 
                          size_t count) {
   for (size_t i = 0; i < count; i++) {
     const char *function = function_at(view, tree, label[i]);
-    if (is_main(function)) return i + 1;
+    if (report_callers_is_main(function)) return i + 1;
     if (report_is_beginning(function)) return i;
     bool is_last = i + 1 == count || report_is_beginning(function_at(view, tree, label[i + 1]));
     if (is_last && is_call_once(function)) return i;
@@ -56,8 +56,8 @@ static const char *shares_as_text(char buffer[96], const struct estimate *share)
 }
 
 /* "serve 58–66 %, load 34–42 %, 3 more". */
-static void say_parts(struct paragraph *paragraph, const struct view *view, const struct call_tree *tree,
-                      const struct chain *chain, double unit) {
+static void report_callers_say_parts(struct paragraph *paragraph, const struct view *view,
+                                     const struct call_tree *tree, const struct chain *chain, double unit) {
   char fitted[FITTED_MOST], text[96];
   for (size_t i = 0; i < chain->part_count; i++) {
     struct estimate share = share_of(&chain->part[i].bytes, &chain->whole, unit);
@@ -113,7 +113,7 @@ void report_say_callers(struct paragraph *paragraph, const struct view *view, co
   }
   if (!whole || !chain->parts) return;
   say(paragraph, " < one of: ");
-  say_parts(paragraph, view, tree, chain, unit);
+  report_callers_say_parts(paragraph, view, tree, chain, unit);
 }
 
 /* The function of a frame by line; without a line that is "main (clang+0x411b36)", and becomes

@@ -33,7 +33,7 @@ static bool has_other(const struct table *table) {
   return table->tree.grouping != BY_STACK && !(table->details & ~(unsigned)(TABLE_GROWTH | TABLE_LINES));
 }
 
-static int rank_of(const struct columns *columns, int column) {
+static int report_columns_rank_of(const struct columns *columns, int column) {
   bool totals = columns->order == SITES_BY_TOTAL; /* then the self column adds up to the whole */
   bool trades = column == LINE_COLUMN_share || column == LINE_COLUMN_other;
   return totals && trades ? 3 - layout_of(column)->rank : layout_of(column)->rank;
@@ -54,7 +54,7 @@ static void drop_until_names_fit(struct columns *columns, int name_least) {
     int least = rank == last && name_least > SAMPLES_LEAST ? SAMPLES_LEAST : name_least;
     if (columns->name >= least || rank > last) return;
     for (int i = 0; i < TEXT_COLUMN_COUNT; i++)
-      if (rank_of(columns, i) == rank) columns->shown[i] = false;
+      if (report_columns_rank_of(columns, i) == rank) columns->shown[i] = false;
   }
 }
 
@@ -294,7 +294,7 @@ struct columns columns_of_tree(const struct view *view) {
 
 /* In a table by totals the first column has them, and the other what a row allocates itself. Calls and not
  * blocks are counted of what was allocated by malloc. */
-static const char *header_of(const struct columns *columns, int column, bool calls) {
+static const char *report_columns_header_of(const struct columns *columns, int column, bool calls) {
   bool full = columns->style == TABLE_FULL, totals = columns->order == SITES_BY_TOTAL;
   if (column == LINE_COLUMN_bytes && full) return totals ? "total" : "self";
   if (column == LINE_COLUMN_other) return totals ? "self" : "total";
@@ -309,7 +309,8 @@ void columns_print_header(const struct columns *columns, bool calls, const char 
   char fitted[64];
   text_style(stdout, STYLE_DIM);
   for (int i = 0; i < TEXT_COLUMN_COUNT; i++)
-    if (columns->shown[i]) print_value(columns, i, header_of(columns, i, calls), range_heading(i));
+    if (columns->shown[i])
+      print_value(columns, i, report_columns_header_of(columns, i, calls), range_heading(i));
   printf("  %s", name_fit(fitted, sizeof fitted, name, columns->name < 12 ? 12 : (size_t)columns->name));
   text_style(stdout, STYLE_PLAIN);
   putchar('\n');

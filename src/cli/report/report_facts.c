@@ -62,7 +62,7 @@ static const char *range_text(char buffer[2 * FACT_TEXT_MOST], const struct fact
 /* ---- lines ---- */
 
 /* Of moments and sums that say the same as others in this recording. */
-static bool repeats(const struct facts *facts, enum fact_name name) {
+static bool report_facts_repeats(const struct facts *facts, enum fact_name name) {
   const struct report *report = facts->report;
   if (name >= FACT_TOTALS_held_bytes && name <= FACT_TOTALS_held_at_ns) return report->at == AT_PEAK;
   if (name >= FACT_TOTALS_alive_bytes && name <= FACT_TOTALS_alive_at_ns)
@@ -76,7 +76,8 @@ static bool repeats(const struct facts *facts, enum fact_name name) {
 bool fact_is_shown(const struct facts *facts, enum fact_name name) {
   const struct fact *fact = &facts->fact[name];
   bool is_zero = fact->kind == FACT_EXACT && fact->value.estimate == 0;
-  if (!facts_have(facts, name) || !*facts_label(facts, name) || repeats(facts, name)) return false;
+  if (!facts_have(facts, name) || !*facts_label(facts, name) || report_facts_repeats(facts, name))
+    return false;
   if (name == FACT_TRACE_rate) return true;
   if (fact_unit(name) == UNIT_SHARE && fact->kind == FACT_ESTIMATE && !fact->value.samples) return false;
   if (fact_unit(name) == UNIT_MOMENT && !report_is_timed(facts->report)) return false;
@@ -98,7 +99,7 @@ static void print_heading(int *group, enum fact_name name, const char *columns) 
   text_style(stdout, STYLE_PLAIN);
 }
 
-static void print_fact(const struct facts *facts, enum fact_name name) {
+static void report_facts_print_fact(const struct facts *facts, enum fact_name name) {
   const struct fact *fact = &facts->fact[name];
   const struct estimate *value = &fact->value;
   char number[FACT_TEXT_MOST + 2] = "", range[2 * FACT_TEXT_MOST], samples[32];
@@ -119,8 +120,8 @@ static void print_fact(const struct facts *facts, enum fact_name name) {
   putchar('\n');
 }
 
-static void print_change(const struct facts *before, const struct facts *after, enum fact_name name,
-                         const struct change *change) {
+static void report_facts_print_change(const struct facts *before, const struct facts *after,
+                                      enum fact_name name, const struct change *change) {
   char text[FACT_TEXT_MOST];
   bool sure = difference_is_sure(&change->difference);
   fputs("  ", stdout);
@@ -150,7 +151,7 @@ void report_print_facts(const struct facts *facts) {
                   facts->report->recording->rate >= 1 ? "      number"
                   : has_samples_column()              ? "      number  95 % range               samples"
                                                       : "      number  95 % range");
-    print_fact(facts, (enum fact_name)name);
+    report_facts_print_fact(facts, (enum fact_name)name);
   }
 }
 
@@ -163,7 +164,7 @@ void diff_print_facts(const struct facts *before, const struct facts *after, con
         !facts_change(before, after, which, scale, &change))
       continue;
     print_heading(&group, which, "      before        after     change");
-    print_change(before, after, which, &change);
+    report_facts_print_change(before, after, which, &change);
   }
 }
 /* SPDX-License-Identifier: MIT */

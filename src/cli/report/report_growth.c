@@ -9,8 +9,8 @@
 enum { GROWING_NAMED = 3, NAME_COLUMNS = 60 };
 
 /* The labels with the largest steady slopes, largest first; returns their number. *all: of all. */
-static size_t choose(const struct growth *growths, size_t labels, uint32_t named[GROWING_NAMED],
-                     size_t *all) {
+static size_t report_growth_choose(const struct growth *growths, size_t labels, uint32_t named[GROWING_NAMED],
+                                   size_t *all) {
   size_t count = 0;
   *all = 0;
   for (size_t label = 0; label < labels; label++) {
@@ -26,7 +26,7 @@ static size_t choose(const struct growth *growths, size_t labels, uint32_t named
 static void say_growing(struct paragraph *paragraph, const struct view *view, const struct table *table,
                         const struct growth *growths) {
   uint32_t named[GROWING_NAMED];
-  size_t all, count = choose(growths, table->tree.label_count, named, &all);
+  size_t all, count = report_growth_choose(growths, table->tree.label_count, named, &all);
   for (size_t i = 0; i < count; i++) {
     char fitted[FITTED_MOST], bytes[32], range[64];
     const struct estimate *rate = &growths[named[i]].rate;

@@ -57,7 +57,7 @@ static struct origins find_origins(const struct report *report, bool releases, c
 
 /* ---- hosts ---- */
 
-static struct sums sums_of(const struct table *table, uint32_t function) {
+static struct sums report_hosts_sums_of(const struct table *table, uint32_t function) {
   for (size_t i = 0; i < table->tree.group_count; i++)
     if (table_label(table, &table->tree.groups[i])->function == function) return table->tree.groups[i].self;
   return (struct sums){0};
@@ -93,7 +93,7 @@ static void print_hosts(const struct view *view, const struct table *table) {
   if (selected) origins = find_origins(view->report, false, selected);
   struct host *hosts = calloc(origins.count + 1, sizeof *hosts);
   for (size_t i = 0; hosts && i < origins.count; i++) {
-    struct sums sums = sums_of(table, origins.items[i].host);
+    struct sums sums = report_hosts_sums_of(table, origins.items[i].host);
     hosts[i] = (struct host){.number = origins.items[i].host, .bytes = report_bytes(view->report, &sums)};
   }
   if (hosts && origins.items) print_unusual(view, hosts, origins.count);

@@ -63,7 +63,7 @@ static void close_bracket(struct parsed *parsed, size_t open[BRACKETS_MOST], siz
   }
 }
 
-static void parse(struct parsed *parsed) {
+static void report_name_parse(struct parsed *parsed) {
   size_t open[BRACKETS_MOST], depth = 0, skipped;
   const char *name = parsed->name;
   for (size_t at = 0; at < parsed->length; at += skipped ? skipped : 1) {
@@ -88,7 +88,7 @@ static bool worth(const struct parsed *parsed, const struct bracket *bracket, ch
 }
 
 /* The next bracket to empty: the deepest, and of these the longest. NULL: there is none. */
-static struct bracket *choose(struct parsed *parsed, char kind) {
+static struct bracket *report_name_choose(struct parsed *parsed, char kind) {
   struct bracket *best = NULL;
   for (size_t i = 0; i < parsed->count; i++) {
     struct bracket *bracket = &parsed->brackets[i];
@@ -114,7 +114,8 @@ static void hide(struct parsed *parsed, struct bracket *chosen) {
 }
 
 /* Writes the name with "…" for each run of bytes whose `hidden` is true. */
-static void write_name(const struct parsed *parsed, const bool *hidden, char *buffer, size_t size) {
+static void report_name_write_name(const struct parsed *parsed, const bool *hidden, char *buffer,
+                                   size_t size) {
   size_t length = 0;
   for (size_t at = parsed->begin; at < parsed->length && length + 4 < size; at++) {
     if (!hidden[at])
@@ -149,14 +150,14 @@ static size_t skip_type(const struct parsed *parsed) {
 }
 
 /* Cuts a text that is wider than `columns`. */
-static void cut(char *text, size_t columns) {
+static void report_name_cut(char *text, size_t columns) {
   strcpy(text + text_that_fits(text, strlen(text), columns ? columns - 1 : 0), "…");
 }
 
 /* Type::method for <Type as Trait>::method or <Type>::method; otherwise the name itself. */
 static const char *without_trait(char buffer[LENGTH_MOST], const char *name) {
   struct parsed parsed = {.name = name, .length = strnlen(name, LENGTH_MOST)};
-  parse(&parsed);
+  report_name_parse(&parsed);
   const struct bracket *type = *name == '<' ? opened_at(&parsed, 0) : NULL;
   if (!type || parsed.length == LENGTH_MOST) return name;
   size_t end = type->close;
@@ -175,11 +176,11 @@ static bool abbreviate(char *buffer, size_t size, const char *name, size_t colum
   if (!kept && text_columns(name) > columns) name = without_trait(plain, name);
   struct parsed parsed = {.name = name, .length = strnlen(name, LENGTH_MOST)};
   bool hidden[LENGTH_MOST] = {false};
-  parse(&parsed);
+  report_name_parse(&parsed);
   for (;;) {
-    write_name(&parsed, hidden, buffer, size);
+    report_name_write_name(&parsed, hidden, buffer, size);
     if (text_columns(buffer) <= columns) return true;
-    struct bracket *next = choose(&parsed, '<');
+    struct bracket *next = report_name_choose(&parsed, '<');
     if (!next) next = choose_parameters(&parsed);
     if (!next && !kept && !parsed.begin && (parsed.begin = skip_type(&parsed))) continue;
     if (!next) return false;
@@ -201,7 +202,7 @@ static const char *line_in(const char *name) {
 }
 
 /* The position of the place at the end of a name; the end of the name if there is none. */
-static size_t place_in(const char *name) {
+static size_t report_name_place_in(const char *name) {
   const char *line = line_in(name);
   size_t length = strlen(name), at = line ? (size_t)(line - name) : 0;
   while (at > 1 && !text_begins(name + at - 1, " (")) at--;
@@ -233,7 +234,7 @@ static void cut_before_words(char *text, size_t size, const char *name, const bo
   size_t wide = text_columns(words);
   bool fits = wide && wide + 1 < columns && strlen(text) + length < size;
   if (!fits) {
-    cut(text, columns);
+    report_name_cut(text, columns);
     return;
   }
   strcpy(text + text_that_fits(text, strlen(text), columns - wide), words);
@@ -243,7 +244,7 @@ static void cut_before_words(char *text, size_t size, const char *name, const bo
 static bool fit(char *buffer, size_t size, const char *name, size_t columns, const bool *kept) {
   char plain[LENGTH_MOST], function[LENGTH_MOST], place[PLACE_MOST + 8] = "";
   if (!kept && cxx_name_plain(name, plain, sizeof plain)) name = plain;
-  size_t length = place_in(name);
+  size_t length = report_name_place_in(name);
   if (length < sizeof function && name[length] && size > PLACE_MOST + 32) {
     snprintf(function, sizeof function, "%.*s", (int)length, name);
     size_t all = text_columns(function), least = all < NAME_LEAST ? all : NAME_LEAST;
@@ -285,7 +286,9 @@ static void fit_behind(char *buffer, size_t size, const char *name, const char *
 
 enum { WORD_BEFORE = 8, WORD_BEHIND = 16 };
 
-static bool is_of_word(char c) { return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80; }
+static bool report_name_is_of_word(char c) {
+  return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
 
 static bool is_inside_character(const char *text, size_t at) {
   return ((unsigned char)text[at] & 0xc0) == 0x80;
@@ -299,11 +302,11 @@ static void keep_difference(const char *name, const char *other, bool kept[LENGT
   if (at == length && !other[at]) return; /* the same name */
   while (at && is_inside_character(name, at)) at--;
   size_t begin = at, end = at < length ? at + 1 : at;
-  while (begin && at - begin < WORD_BEFORE && is_of_word(name[begin - 1])) begin--;
+  while (begin && at - begin < WORD_BEFORE && report_name_is_of_word(name[begin - 1])) begin--;
   while (begin && is_inside_character(name, begin)) begin--;
-  bool word = at < length && is_of_word(name[at]);
-  while (end < length &&
-         (is_inside_character(name, end) || (word && end - at < WORD_BEHIND && is_of_word(name[end]))))
+  bool word = at < length && report_name_is_of_word(name[at]);
+  while (end < length && (is_inside_character(name, end) ||
+                          (word && end - at < WORD_BEHIND && report_name_is_of_word(name[end]))))
     end++;
   memset(kept + begin, 1, end - begin);
 }
@@ -349,13 +352,14 @@ static bool number_row(struct fitted_row *row, size_t number, char *text, size_t
   int length = snprintf(mark, sizeof mark, "#%zu", number);
   snprintf(text, TEXT_MOST - sizeof mark, "%s", row->text);
   size_t room = columns > (size_t)length ? columns - (size_t)length : 0;
-  if (text_columns(text) > room) cut(text, room);
+  if (text_columns(text) > room) report_name_cut(text, room);
   strcat(text, mark);
   return set_text(row, text);
 }
 
 /* Calls for each run of rows that have one text; the first of a run keeps its text if they are numbered. */
-static bool tell_apart(struct fitted_row **order, size_t count, bool by_number, char *text, size_t columns) {
+static bool report_name_tell_apart(struct fitted_row **order, size_t count, bool by_number, char *text,
+                                   size_t columns) {
   qsort(order, count, sizeof *order, by_text);
   for (size_t first = 0, end; first < count; first = end) {
     bool done = true;
@@ -403,8 +407,8 @@ wn_status name_rows_fit(struct fitted_rows *rows, size_t columns, bool numbered)
     name_fit_module(text, sizeof text, row->name, row->suffix, row->module, columns);
     done = set_text(row, text);
   }
-  done = done && tell_apart(order, rows->count, false, text, columns) &&
-         (!numbered || tell_apart(order, rows->count, true, text, columns));
+  done = done && report_name_tell_apart(order, rows->count, false, text, columns) &&
+         (!numbered || report_name_tell_apart(order, rows->count, true, text, columns));
   free(order);
   return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the names");
 }

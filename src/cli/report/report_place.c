@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Code without a name is called "libfoo+0x12". */
-static bool has_no_name(const struct view *view, const struct label *label) {
+static bool report_place_has_no_name(const struct view *view, const struct label *label) {
   const char *module = strings_text(view->report->names->strings, label->module),
              *function = strings_text(view->report->names->strings, label->function);
   return text_begins_with_address(function, module);
@@ -22,7 +22,7 @@ static bool is_file(const struct view *view, uint32_t module) {
   return *name && *name != '[';
 }
 
-static bool is_of_language(const struct view *view, const struct label *label) {
+static bool report_place_is_of_language(const struct view *view, const struct label *label) {
   return interpreter_is_language(view->report->names, label->module);
 }
 
@@ -36,7 +36,7 @@ static void add_lacking(const struct view *view, const struct call_tree *lines, 
                         struct module_lacks *modules, struct lacking *lacking) {
   const struct label *label = &lines->labels[group->label];
   double bytes = group->self.bytes.total;
-  if (has_no_name(view, label)) {
+  if (report_place_has_no_name(view, label)) {
     lacking->names += bytes;
     modules[label->module].names += bytes;
     if (modules[label->module].names > modules[lacking->nameless].names) lacking->nameless = label->module;
@@ -67,7 +67,7 @@ void place_of_language(const struct view *view, const struct label *label, char 
   struct namesake_parts parts;
   const char *file = strings_text(strings, label->source);
   *buffer = 0;
-  if (!is_of_language(view, label) || !*file) return;
+  if (!report_place_is_of_language(view, label) || !*file) return;
   bool several = namesake_split(strings_text(strings, label->function), file, &parts);
   snprintf(buffer, size, "%.*s", several ? parts.home_length : INT_MAX,
            several ? parts.home : path_name(file));
@@ -87,7 +87,7 @@ const char *report_module_worth_naming(const struct view *view, const struct lab
   const struct strings *strings = view->report->names->strings;
   const char *module = strings_text(strings, label->module),
              *function = strings_text(strings, label->function);
-  if (is_of_language(view, label)) return "";
+  if (report_place_is_of_language(view, label)) return "";
   bool own = view->report->samples->process_count < 2 && *module != '[' && !strstr(module, ".so");
   return own || !strcmp(function, module) || text_begins_with_address(function, module) ? "" : module;
 }

@@ -14,7 +14,7 @@ static bool is_continued(const struct samples *samples, uint32_t index) {
 }
 
 /* Whether the program that a process became by exec is among the traces, too. */
-static bool goes_on(const struct samples *samples, uint32_t index) {
+static bool report_processes_goes_on(const struct samples *samples, uint32_t index) {
   for (uint32_t i = index + 1; i < samples->process_count; i++)
     if (samples->processes[i].parent == index && is_continued(samples, i)) return true;
   return false;
@@ -41,7 +41,8 @@ static void count_signal(struct ends *ends, int number) {
   ends->signalled++;
 }
 
-static void count_end(struct ends *ends, const struct process *process, const struct trace_run *run) {
+static void report_processes_count_end(struct ends *ends, const struct process *process,
+                                       const struct trace_run *run) {
   if (process->writing)
     ends->running++;
   else if (run->writer.length)
@@ -60,13 +61,14 @@ static void count_end(struct ends *ends, const struct process *process, const st
     ends->exited++;
 }
 
-static struct ends count_ends(const struct samples *samples) {
+static struct ends report_processes_count_ends(const struct samples *samples) {
   struct ends ends = {.programs = samples->process_count};
   for (uint32_t i = 0; i < samples->process_count; i++) {
     const struct process *process = &samples->processes[i];
     ends.processes += !is_continued(samples, i);
-    bool is_end = !process->ended || process->end_kind != TRACE_END_EXEC || !goes_on(samples, i);
-    if (is_end) count_end(&ends, process, &source_process(samples->source, i)->run);
+    bool is_end =
+        !process->ended || process->end_kind != TRACE_END_EXEC || !report_processes_goes_on(samples, i);
+    if (is_end) report_processes_count_end(&ends, process, &source_process(samples->source, i)->run);
   }
   return ends;
 }
@@ -128,7 +130,7 @@ static void say_hosts(struct paragraph *paragraph, const struct source *source) 
 /* ---- shared ---- */
 
 void report_say_processes(struct paragraph *paragraph, const struct samples *samples) {
-  struct ends ends = count_ends(samples);
+  struct ends ends = report_processes_count_ends(samples);
   char number[64];
   size_t others = ends.processes - 1;
   say(paragraph, "%.*s", NAME_MOST, samples->processes->name);
@@ -139,7 +141,7 @@ void report_say_processes(struct paragraph *paragraph, const struct samples *sam
 
 void report_say_ends(struct paragraph *paragraph, const struct view *view) {
   const struct samples *samples = view->report->samples;
-  struct ends ends = count_ends(samples);
+  struct ends ends = report_processes_count_ends(samples);
   if (ends.exited == ends.processes) {
     say(paragraph, " All %zu processes exited with code 0", ends.processes);
   } else {

@@ -33,8 +33,9 @@ static int room_for_names(const struct layout *layout) {
   return text_width() - (layout->resident + layout->mapped) * WIDTH_BYTES - WIDTH_COUNT - 2;
 }
 
-static void print_site(const struct view *view, const struct call_tree *tree, const struct group *group,
-                       struct chains *chains, const struct layout *layout) {
+static void report_resident_print_site(const struct view *view, const struct call_tree *tree,
+                                       const struct group *group, struct chains *chains,
+                                       const struct layout *layout) {
   struct paragraph paragraph = {.length = 0};
   char name[NAME_MOST], fitted[NAME_MOST];
   struct chain chain;
@@ -51,7 +52,8 @@ static void print_site(const struct view *view, const struct call_tree *tree, co
   if (!beside && paragraph.length) text_paragraph(stdout, paragraph.text + 1, CALLERS_INDENT);
 }
 
-static wn_status choose(const struct view *view, const struct call_tree *tree, struct sites *sites) {
+static wn_status report_resident_choose(const struct view *view, const struct call_tree *tree,
+                                        struct sites *sites) {
   struct sites_options options = {.order = SITES_BY_SELF,
                                   .most = view->options->top ? view->options->top : MAPPED_ROWS,
                                   .least = view->options->top ? 0 : 0.01,
@@ -59,11 +61,11 @@ static wn_status choose(const struct view *view, const struct call_tree *tree, s
   return sites_choose(tree, &options, sites);
 }
 
-static wn_status print_sites(const struct view *view, const struct call_tree *tree,
-                             const struct layout *layout) {
+static wn_status report_resident_print_sites(const struct view *view, const struct call_tree *tree,
+                                             const struct layout *layout) {
   struct chains chains;
   struct sites sites;
-  wn_status error = choose(view, tree, &sites);
+  wn_status error = report_resident_choose(view, tree, &sites);
   if (error) return error;
   if (!(error = chains_create(tree, &chains))) {
     text_style(stdout, STYLE_DIM);
@@ -73,7 +75,8 @@ static wn_status print_sites(const struct view *view, const struct call_tree *tr
     fputs(layout->who, stdout);
     text_style(stdout, STYLE_PLAIN);
     putchar('\n');
-    for (size_t i = 0; i < sites.count; i++) print_site(view, tree, sites.shown[i].group, &chains, layout);
+    for (size_t i = 0; i < sites.count; i++)
+      report_resident_print_site(view, tree, sites.shown[i].group, &chains, layout);
     if (sites.rest_count) {
       print_amounts(&sites.rest, layout);
       report_print_rest(sites.rest_count, "function", sites.count + sites.rest_count, room_for_names(layout));
@@ -84,7 +87,7 @@ static wn_status print_sites(const struct view *view, const struct call_tree *tr
   return error;
 }
 
-static wn_status print_table(const struct view *view, const struct resident *resident) {
+static wn_status report_resident_print_table(const struct view *view, const struct resident *resident) {
   struct call_tree tree;
   struct paragraph title = {.length = 0};
   char time[32], bytes[32], more[32];
@@ -100,12 +103,12 @@ static wn_status print_table(const struct view *view, const struct resident *res
     say(&title, "; how much of it was resident could not be measured");
   putchar('\n');
   report_print_title(title.text);
-  if (tree.group_count) error = print_sites(view, &tree, &layout);
+  if (tree.group_count) error = report_resident_print_sites(view, &tree, &layout);
   call_tree_destroy(&tree);
   return error;
 }
 
-static wn_status print_stacks(const struct view *view, const struct resident *resident) {
+static wn_status report_resident_print_stacks(const struct view *view, const struct resident *resident) {
   struct call_tree tree;
   struct paragraph title = {.length = 0};
   char time[32], bytes[32];
@@ -116,7 +119,7 @@ static wn_status print_stacks(const struct view *view, const struct resident *re
       text_time(time, resident->time_ns), text_bytes(bytes, resident->stack_bytes));
   putchar('\n');
   report_print_title(title.text);
-  if (tree.group_count) error = print_sites(view, &tree, &stacks_layout);
+  if (tree.group_count) error = report_resident_print_sites(view, &tree, &stacks_layout);
   call_tree_destroy(&tree);
   return error;
 }
@@ -129,8 +132,9 @@ wn_status report_print_resident(const struct view *view) {
   double touched = resident->mapped_private + resident->mapped_files;
   double size = resident->measured ? touched : resident->mapped_bytes;
   double least = worth_a_table * (double)resident->rss_bytes;
-  wn_status error = size >= least ? print_table(view, resident) : WN_OK;
-  if (!error && resident->measured && resident->stack_bytes >= least) error = print_stacks(view, resident);
+  wn_status error = size >= least ? report_resident_print_table(view, resident) : WN_OK;
+  if (!error && resident->measured && resident->stack_bytes >= least)
+    error = report_resident_print_stacks(view, resident);
   return error;
 }
 /* SPDX-License-Identifier: MIT */

@@ -64,7 +64,9 @@ struct shown_table {
   bool grows, has_mappings, has_alive;
 };
 
-static bool is_brief(const struct shown_table *table) { return table->columns.style == TABLE_BRIEF; }
+static bool report_table_is_brief(const struct shown_table *table) {
+  return table->columns.style == TABLE_BRIEF;
+}
 
 /* ---- the rows ---- */
 
@@ -140,7 +142,8 @@ static void table_free(struct shown_table *table) {
   free(table->rows);
 }
 
-static void add_row(struct shown_table *table, const struct shown_row *row, enum sites_order order) {
+static void report_table_add_row(struct shown_table *table, const struct shown_row *row,
+                                 enum sites_order order) {
   size_t at = table->count++;
   double bytes = sites_sums(order, row->group)->bytes.total;
   for (; row->mapped && at && sites_sums(order, table->rows[at - 1].group)->bytes.total < bytes; at--)
@@ -150,14 +153,14 @@ static void add_row(struct shown_table *table, const struct shown_row *row, enum
 
 static bool is_worth_a_row(const struct shown_table *table, size_t place, const struct group *group) {
   enum sites_order order = table->view->options->order;
-  return table->view->options->top || place < ROWS_LEAST || !is_brief(table) ||
+  return table->view->options->top || place < ROWS_LEAST || !report_table_is_brief(table) ||
          sites_sums(order, group)->bytes.total >= LEAST * table->whole.bytes.total;
 }
 
 /* The rows of both trees, mappings put among the blocks by size. *others: how many have no row. */
-static wn_status choose(struct shown_table *table, size_t *others) {
+static wn_status report_table_choose(struct shown_table *table, size_t *others) {
   const struct report_options *options = table->view->options;
-  bool full = !is_brief(table);
+  bool full = !report_table_is_brief(table);
   struct sites_options wanted = {.order = options->order,
                                  .most = options->top ? options->top : ROWS,
                                  .least = full && !options->top ? LEAST_FULL : 0,
@@ -174,8 +177,9 @@ static wn_status choose(struct shown_table *table, size_t *others) {
     if (!rows) return error_set(WN_ENOMEM, "not enough memory for the table");
     table->rows = rows;
     for (size_t k = 0; k < sites->count; k++)
-      add_row(table, &(struct shown_row){sites->shown[k].group, of[i], i == 1, sites->shown[k].callers},
-              options->order);
+      report_table_add_row(table,
+                           &(struct shown_row){sites->shown[k].group, of[i], i == 1, sites->shown[k].callers},
+                           options->order);
   }
   size_t shown = 0, most = full ? table->count : wanted.most;
   while (shown < table->count && shown < most && is_worth_a_row(table, shown, table->rows[shown].group))
@@ -213,11 +217,12 @@ static void describe_stack(struct shown_table *table, const struct group *group,
   while (node && (node = lines->nodes[node].parent) && count < STACK_MOST)
     label[count++] = lines->nodes[node].label;
   what->lines = report_say_stack(&what->callers, table->view, lines, label, count,
-                                 is_brief(table) ? STACK_LINES : STACK_LINES_FULL,
+                                 report_table_is_brief(table) ? STACK_LINES : STACK_LINES_FULL,
                                  (size_t)text_width() - CALLERS_INDENT);
 }
 
-static void describe(struct shown_table *table, const struct shown_row *row, struct described *what) {
+static void report_table_describe(struct shown_table *table, const struct shown_row *row,
+                                  struct described *what) {
   const struct view *view = table->view;
   enum grouping grouping = view->options->grouping;
   const struct group *group = row->group;
@@ -245,9 +250,9 @@ static void describe(struct shown_table *table, const struct shown_row *row, str
   bool code = grouping == BY_FUNCTION || grouping == BY_LINE;
   if (code && !*what->place) what->module = report_module_worth_naming(view, label);
   if (!strcmp(what->name, "main") || view->options->order == SITES_BY_TOTAL ||
-      (!code && (grouping != BY_PROCESS || is_brief(table))))
+      (!code && (grouping != BY_PROCESS || report_table_is_brief(table))))
     return;
-  if (is_brief(table)) {
+  if (report_table_is_brief(table)) {
     chains_follow(&of->chains, group, &chain);
     report_say_callers_briefly(&what->callers, view, of->tree, &chain);
   } else {
@@ -269,7 +274,7 @@ static int lines_of(const struct described *what, int room) {
   return 1 + (!what->callers.length || fits_one_line(what, room) ? 0 : what->lines ? what->lines : 1);
 }
 
-static void print_stack(const char *lines) {
+static void report_table_print_stack(const char *lines) {
   putchar('\n');
   text_style(stdout, STYLE_DIM);
   for (const char *line = lines; *line; line += strcspn(line, "\n"), line += *line == '\n') {
@@ -281,7 +286,7 @@ static void print_stack(const char *lines) {
 }
 
 /* Of a row by totals, how many callers have no rows since they have the same bytes. */
-static void write_suffix(const struct shown_row *row, int room, struct described *what) {
+static void report_table_write_suffix(const struct shown_row *row, int room, struct described *what) {
   bool brief = room < SUFFIX_LEAST;
   if ((int)text_columns(what->place) > room - NAME_LEAST) *what->place = 0;
   if (*what->place) place_cut_name(what->name, what->place);
@@ -291,24 +296,24 @@ static void write_suffix(const struct shown_row *row, int room, struct described
              brief ? "" : " caller", brief || row->callers == 1 ? "" : "s");
 }
 
-static void print_callers(const struct shown_table *table, const struct described *what, const char *fitted,
-                          int room) {
+static void report_table_print_callers(const struct shown_table *table, const struct described *what,
+                                       const char *fitted, int room) {
   int used = (int)text_columns(fitted) + 1;
-  bool beside =
-      is_brief(table) ? fits_one_line(what, room) : used + (int)text_columns(what->callers.text) - 1 < room;
+  bool beside = report_table_is_brief(table) ? fits_one_line(what, room)
+                                             : used + (int)text_columns(what->callers.text) - 1 < room;
   if (what->lines && !beside && what->callers.length)
-    print_stack(what->callers.text);
+    report_table_print_stack(what->callers.text);
   else
     report_print_callers(what->callers.text, table->columns.style, beside, columns_width(&table->columns));
 }
 
 /* Sets the texts of all rows. */
-static wn_status fit_rows(struct shown_table *table, int room, struct fitted_rows *fitted) {
+static wn_status report_table_fit_rows(struct shown_table *table, int room, struct fitted_rows *fitted) {
   struct described what;
   wn_status error = WN_OK;
   for (size_t i = 0; !error && i < table->count; i++) {
-    describe(table, &table->rows[i], &what);
-    write_suffix(&table->rows[i], room, &what);
+    report_table_describe(table, &table->rows[i], &what);
+    report_table_write_suffix(&table->rows[i], room, &what);
     error = name_rows_add(fitted, what.name, what.suffix, what.module);
   }
   return error
@@ -316,8 +321,8 @@ static wn_status fit_rows(struct shown_table *table, int room, struct fitted_row
              : name_rows_fit(fitted, (size_t)room, !has_stack_rows(table->view)); /* a stack goes on below */
 }
 
-static void print_row(struct shown_table *table, const struct shown_row *row, struct described *what,
-                      const char *fitted, int room) {
+static void report_table_print_row(struct shown_table *table, const struct shown_row *row,
+                                   struct described *what, const char *fitted, int room) {
   const struct group *group = row->group;
   enum sites_order order = table->view->options->order;
   const struct sums *sums = sites_sums(order, group);
@@ -332,9 +337,9 @@ static void print_row(struct shown_table *table, const struct shown_row *row, st
                                     .trend = trend_of_row(table, row),
                                     .mapped = row->mapped});
   fputs("  ", stdout);
-  write_suffix(row, room, what);
+  report_table_write_suffix(row, room, what);
   text_name(stdout, fitted);
-  print_callers(table, what, fitted, room);
+  report_table_print_callers(table, what, fitted, room);
   text_style(stdout, STYLE_PLAIN);
 }
 
@@ -372,7 +377,7 @@ static void print_full_rest(const struct shown_table *table) {
 
 enum { ABOVE_NAMED = 8 };
 
-static bool is_above(const struct sites *sites, uint32_t label) {
+static bool report_table_is_above(const struct sites *sites, uint32_t label) {
   for (size_t i = 0; i < sites->above_count; i++)
     if (sites->above[i]->label == label) return true;
   return false;
@@ -395,7 +400,7 @@ static void print_above(const struct view *view, const struct call_tree *tree, c
   if (!sites->above_count) return;
   say(&paragraph, "On every stack, allocating nothing themselves:");
   for (uint32_t node = largest_child(tree, 0); node && named < ABOVE_NAMED; node = largest_child(tree, node))
-    if (is_above(sites, tree->nodes[node].label))
+    if (report_table_is_above(sites, tree->nodes[node].label))
       say(&paragraph, "%s %s", named++ ? " >" : "",
           report_fit_label(view, tree, tree->nodes[node].label, fitted, NAME_COLUMNS, 0));
   if (sites->above_count > named) say(&paragraph, " and %zu more", sites->above_count - named);
@@ -419,12 +424,12 @@ static const char *write_heading(const struct shown_table *table, char heading[3
 }
 
 /* Whether so many lines have room for the rows of a tenth of the table, with their callers. */
-static bool has_room(struct shown_table *table, int lines, int room) {
+static bool report_table_has_room(struct shown_table *table, int lines, int room) {
   const double tenth = 0.1 * table->whole.bytes.total;
   struct described what;
   for (size_t i = 0; i < table->count; i++) {
     if (sites_sums(table->view->options->order, table->rows[i].group)->bytes.total < tenth) continue;
-    describe(table, &table->rows[i], &what);
+    report_table_describe(table, &table->rows[i], &what);
     lines -= lines_of(&what, room);
   }
   return lines >= 0;
@@ -432,17 +437,17 @@ static bool has_room(struct shown_table *table, int lines, int room) {
 
 /* Prints at most so many lines of rows with their header; *printed: how many. Without room, callers
  * stand only beside their rows, and below the first one. */
-static wn_status print_rows(struct shown_table *table, int lines, int *printed) {
+static wn_status report_table_print_rows(struct shown_table *table, int lines, int *printed) {
   enum sites_order order = table->view->options->order;
   struct sums rest = table->whole;
   struct described what;
   struct fitted_rows fitted = {.row = NULL};
   size_t others, shown = 0;
   int room = table->columns.name < 12 ? 12 : table->columns.name;
-  bool brief = is_brief(table);
+  bool brief = report_table_is_brief(table);
   char heading[32];
-  wn_status error = choose(table, &others);
-  if (!error) error = fit_rows(table, room, &fitted);
+  wn_status error = report_table_choose(table, &others);
+  if (!error) error = report_table_fit_rows(table, room, &fitted);
   if (error) return name_rows_free(&fitted), error;
   if (!brief) print_above(table->view, &table->functions.tree, &table->sites[0]);
   columns_print_header(&table->columns,
@@ -451,13 +456,13 @@ static wn_status print_rows(struct shown_table *table, int lines, int *printed) 
                        write_heading(table, heading));
   *printed = 1;
   bool is_scarce = brief && !table->view->options->top && !has_stack_rows(table->view) &&
-                   !has_room(table, lines - 2, room);
+                   !report_table_has_room(table, lines - 2, room);
   for (; shown < table->count; shown++) {
-    describe(table, &table->rows[shown], &what);
+    report_table_describe(table, &table->rows[shown], &what);
     if (is_scarce && shown && lines_of(&what, room) == 2) what.callers.length = 0, *what.callers.text = 0;
     int taken = lines_of(&what, room);
     if (brief && shown && !table->view->options->top && *printed + taken > lines - 1) break;
-    print_row(table, &table->rows[shown], &what, fitted.row[shown].text, room);
+    report_table_print_row(table, &table->rows[shown], &what, fitted.row[shown].text, room);
     subtract(&rest, sites_sums(order, table->rows[shown].group));
     *printed += taken;
   }
@@ -515,7 +520,7 @@ wn_status report_print_table(const struct view *view, const char *title, enum me
           report_is_same(total, &view->report->asked.live) ? "" : "nearly ");
     putchar('\n');
     report_print_title(paragraph.text);
-    if (table.functions.tree.group_count && !repeated) error = print_rows(&table, 0, &printed);
+    if (table.functions.tree.group_count && !repeated) error = report_table_print_rows(&table, 0, &printed);
   }
   table_free(&table);
   return error;
@@ -536,7 +541,7 @@ wn_status screen_print_table(const struct view *view, const char *title, enum me
       printf(" AT %s", text_time(bytes, view->facts->resident.time_ns));
     printf(", %s\n", text_bytes(bytes, table.whole.bytes.total));
     text_style(stdout, STYLE_PLAIN);
-    error = print_rows(&table, lines - 2, printed);
+    error = report_table_print_rows(&table, lines - 2, printed);
     *printed += 2;
   }
   table_free(&table);

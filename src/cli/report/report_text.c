@@ -147,7 +147,7 @@ static wn_status print_alive(const struct view *view) {
 }
 
 /* Of a collected heap, lives are in bytes that were allocated meanwhile. */
-static wn_status print_allocated(const struct view *view) {
+static wn_status report_text_print_allocated(const struct view *view) {
   if (!view->report->samples->collected)
     return report_print_table(view, "Allocated over the run", MEASURE_ALLOCATED, &view->report->asked.live);
   wn_status error = report_print_table(view,
@@ -180,7 +180,7 @@ static wn_status print_tables(const struct view *view) {
   if (!error) error = report_print_table(view, held, MEASURE_HELD, NULL);
   if (!error) report_print_hosts(view);
   if (!error && view->options->tree) error = report_print_tree(view);
-  if (!error) error = print_allocated(view);
+  if (!error) error = report_text_print_allocated(view);
   if (!error) error = print_alive(view);
   if (!error && has_growth(view)) error = report_print_growth(view);
   if (!error && has_lives(view)) error = report_print_table(view, lasting, MEASURE_LASTING, NULL);
@@ -202,14 +202,14 @@ static wn_status print_totals(const struct view *view) {
   return error;
 }
 
-static wn_status print_tree(const struct view *view) {
+static wn_status report_text_print_tree(const struct view *view) {
   screen_print_head(view);
   wn_status error = report_print_tree(view);
   if (!error) screen_print_foot(view);
   return error;
 }
 
-static wn_status print_all(const struct view *view) {
+static wn_status report_text_print_all(const struct view *view) {
   bool totals = source_limits(view->report->samples->source)->totals;
   screen_print_head(view);
   report_print_facts(view->facts);
@@ -241,6 +241,8 @@ wn_status view_print_text(const struct report *report, const struct report_optio
   if (!error) error = verdict_find(report, &verdict);
   if (error) return error;
   struct view view = {report, options, &facts, &verdict};
-  return options->all ? print_all(&view) : options->tree ? print_tree(&view) : screen_print(&view);
+  return options->all    ? report_text_print_all(&view)
+         : options->tree ? report_text_print_tree(&view)
+                         : screen_print(&view);
 }
 /* SPDX-License-Identifier: MIT */

@@ -40,7 +40,7 @@ static size_t column_of(uint64_t time_ns, uint64_t end_ns, size_t columns) {
   return column < columns ? column : columns - 1;
 }
 
-static void add(struct series *series, size_t column, double value) {
+static void report_time_add(struct series *series, size_t column, double value) {
   if (value > series->value[column]) series->value[column] = value;
   if (value > series->most) series->most = value;
 }
@@ -86,17 +86,17 @@ static bool fill_held(const struct view *view, size_t columns, struct series *se
   struct moment moments[HELD_MOMENTS];
   timeline_curve(view->report->samples, report_selects, (void *)view->report, moments, HELD_MOMENTS);
   for (size_t i = 0; i < HELD_MOMENTS; i++)
-    add(series, column_of(moments[i].time_ns, view->report->samples->end_ns, columns),
-        moments[i].live.bytes.total);
+    report_time_add(series, column_of(moments[i].time_ns, view->report->samples->end_ns, columns),
+                    moments[i].live.bytes.total);
   bool unknown = mark_asleep(view->report->samples, columns, series);
   if (view->report->peak.live.bytes.total <= 0) return unknown;
-  add(series, column_of(view->report->peak.median_ns, view->report->samples->end_ns, columns),
-      view->report->peak.live.bytes.total);
+  report_time_add(series, column_of(view->report->peak.median_ns, view->report->samples->end_ns, columns),
+                  view->report->peak.live.bytes.total);
   series->most = view->report->peak.live.bytes.total; /* higher bars are sampling errors, and are cut */
   return unknown;
 }
 
-static void print_held(const struct view *view, size_t columns) {
+static void report_time_print_held(const struct view *view, size_t columns) {
   struct series series = {.most = 0};
   char behind[160], bytes[32], range[32], count[64];
   fill_held(view, columns, &series);
@@ -114,7 +114,7 @@ static void print_held(const struct view *view, size_t columns) {
 }
 
 /* A fortieth of the run from a measurement, nothing is known. */
-static bool is_known(size_t apart, size_t columns) {
+static bool report_time_is_known(size_t apart, size_t columns) {
   size_t most = columns / 40;
   return apart <= (most ? most : 1);
 }
@@ -136,7 +136,7 @@ static bool fill_gaps(struct series *series, const bool *seen, size_t columns) {
     bool same = next < columns && fabs(series->value[next] - before) <= ONE_BAR * series->most;
     size_t from = last < columns ? last : next;
     if (from == columns) return false; /* no measurement at all */
-    bool known = same || is_known(from < i ? i - from : from - i, columns);
+    bool known = same || report_time_is_known(from < i ? i - from : from - i, columns);
     series->value[i] = known ? series->value[from] : UNKNOWN;
     unknown = unknown || !known;
   }
@@ -150,14 +150,14 @@ static bool fill_measured(const struct view *view, size_t columns, struct series
   bool seen[COLUMNS_MOST] = {false};
   for (size_t i = 0; i < samples->memory_count; i++) {
     size_t column = column_of(samples->memory[i].time_ns, samples->end_ns, columns);
-    add(series, column, (double)measured(&samples->memory[i]));
+    report_time_add(series, column, (double)measured(&samples->memory[i]));
     seen[column] = true;
   }
   return fill_gaps(series, seen, columns);
 }
 
 /* What was resident of the program's own mappings. */
-static double mapped_then(const struct samples *samples, uint64_t time_ns) {
+static double report_time_mapped_then(const struct samples *samples, uint64_t time_ns) {
   double bytes = 0;
   for (size_t i = 0; i < samples->mapped.count; i++) {
     const struct row *row = &samples->mapped.rows[i];
@@ -180,7 +180,8 @@ static bool fill_mapped(const struct view *view, size_t columns, struct series *
       most[column] = point;
   }
   for (size_t i = 0; i < columns; i++)
-    if ((seen[i] = most[i] != NULL)) add(series, i, mapped_then(samples, most[i]->time_ns));
+    if ((seen[i] = most[i] != NULL))
+      report_time_add(series, i, report_time_mapped_then(samples, most[i]->time_ns));
   return fill_gaps(series, seen, columns);
 }
 
@@ -208,7 +209,8 @@ static void print_major_heap(const struct view *view, size_t columns) {
   char behind[80], bytes[32], time[32];
   for (size_t i = 0; i < life->collection_count; i++) {
     size_t column = column_of(life->collections[i].time_ns, view->report->samples->end_ns, columns);
-    add(&series, column, view->report->samples->word_bytes * (double)life->collections[i].heap_words);
+    report_time_add(&series, column,
+                    view->report->samples->word_bytes * (double)life->collections[i].heap_words);
     seen[column] = true;
   }
   if (series.most <= 0) return;
@@ -229,8 +231,8 @@ static size_t choose_width(void) {
 
 /* One scale for all: what is between the rows is memory that malloc keeps, code and files. */
 /* `limit`: as near_limit has it, of what is resident. */
-static void print_row(const char *label, const struct series *series, size_t columns, double scale,
-                      double limit) {
+static void report_time_print_row(const char *label, const struct series *series, size_t columns,
+                                  double scale, double limit) {
   char bytes[32], most[32];
   fputs("  ", stdout);
   text_pad(stdout, label, CHART_LABEL - 2);
@@ -271,9 +273,9 @@ int report_print_chart(const struct view *view) {
   double scale = held.most > resident.most ? held.most : resident.most;
   bool has_resident = resident.most > 0, has_mapped = has_resident && mapped.most >= MAPPED_LEAST * scale;
   putchar('\n');
-  if (has_resident) print_row("resident", &resident, columns, scale, limit);
-  if (has_mapped) print_row("mapped", &mapped, columns, scale, 0);
-  print_row("held", &held, columns, scale, 0);
+  if (has_resident) report_time_print_row("resident", &resident, columns, scale, limit);
+  if (has_mapped) report_time_print_row("mapped", &mapped, columns, scale, 0);
+  report_time_print_row("held", &held, columns, scale, 0);
   print_axis(view, columns, has_resident,
              unknown_held || (has_resident && (unknown || (has_mapped && unknown_mapped))));
   return 3 + has_resident + has_mapped;
@@ -289,7 +291,7 @@ void report_print_time(const struct view *view) {
            text_time(time, view->report->samples->end_ns), unknown ? "; ·: not measured" : "");
   putchar('\n');
   text_paragraph(stdout, title, 0);
-  print_held(view, columns);
+  report_time_print_held(view, columns);
   print_major_heap(view, columns);
   print_measured(view, "resident", &resident, columns, rss_of);
   print_measured(view, "private", &private, columns, private_of);

@@ -30,9 +30,11 @@ static int by_node_total(const void *a, const void *b, void *context) {
   return (left < right) - (left > right);
 }
 
-static double least_of(const struct call_tree *tree) { return tree->nodes[0].total.bytes.total / 100; }
+static double report_tree_least_of(const struct call_tree *tree) {
+  return tree->nodes[0].total.bytes.total / 100;
+}
 
-static const char *function_of(const struct printing *printing, uint32_t node) {
+static const char *report_tree_function_of(const struct printing *printing, uint32_t node) {
   const struct call_tree *tree = printing->tree;
   return strings_text(printing->columns->report->names->strings,
                       tree->labels[tree->nodes[node].label].function);
@@ -41,27 +43,29 @@ static const char *function_of(const struct printing *printing, uint32_t node) {
 static bool has_beginning_below(const struct printing *printing, uint32_t node) {
   const struct tree_node *nodes = printing->tree->nodes;
   for (uint32_t child = nodes[node].first_child; child; child = nodes[child].next_sibling)
-    if (report_is_beginning(function_of(printing, child))) return true;
+    if (report_is_beginning(report_tree_function_of(printing, child))) return true;
   return false;
 }
 
 /* Of a node that only such nodes call. Rust's runtime is called by a main. */
 static bool is_outside(const struct printing *printing, uint32_t node) {
-  const char *function = function_of(printing, node);
+  const char *function = report_tree_function_of(printing, node);
   return report_is_beginning(function) &&
-         printing->tree->nodes[node].self.bytes.total < least_of(printing->tree) &&
+         printing->tree->nodes[node].self.bytes.total < report_tree_least_of(printing->tree) &&
          (strncmp(function, "main", 4) != 0 || has_beginning_below(printing, node));
 }
 
 /* Adds the children of a node, and in place of those that are left out theirs. False: no memory. */
-static bool collect(const struct printing *printing, uint32_t node, bool outermost, struct nodes *found) {
+static bool report_tree_collect(const struct printing *printing, uint32_t node, bool outermost,
+                                struct nodes *found) {
   const struct tree_node *nodes = printing->tree->nodes;
   bool done = true;
   for (uint32_t child = nodes[node].first_child; child && done; child = nodes[child].next_sibling) {
-    if (nodes[child].total.bytes.total < least_of(printing->tree) || !nodes[child].total.bytes.samples)
+    if (nodes[child].total.bytes.total < report_tree_least_of(printing->tree) ||
+        !nodes[child].total.bytes.samples)
       continue;
     done = outermost && is_outside(printing, child)
-               ? collect(printing, child, true, found)
+               ? report_tree_collect(printing, child, true, found)
                : ARRAY_ADD(found->node, found->count, found->capacity, child);
   }
   return done;
@@ -88,8 +92,9 @@ static wn_status print_children(const struct printing *printing, uint32_t node, 
   int most = columns->name > 15 ? (columns->name - 12) / 2 : 0, indent = depth < most ? depth : most;
   struct nodes found = {.count = 0};
   struct fitted_rows fitted = {.row = NULL};
-  wn_status error =
-      collect(printing, node, !node, &found) ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the tree");
+  wn_status error = report_tree_collect(printing, node, !node, &found)
+                        ? WN_OK
+                        : error_set(WN_ENOMEM, "not enough memory for the tree");
   if (found.count) qsort_r(found.node, found.count, sizeof *found.node, by_node_total, (void *)tree);
   if (!error) error = fit_names(printing, &found, columns->name - indent, &fitted);
   for (size_t i = 0; i < found.count && !error; i++) {

@@ -4,7 +4,7 @@
 #include "cli/runtimes.h"
 #include <stdlib.h>
 
-static const char *find(struct source *source) {
+static const char *runtime_find(struct source *source) {
   const char *hint = NULL;
   for (uint32_t number = 1; number <= source_module_count(source) && !hint; number++)
     hint = runtime_of_file(source_module(source, number)->path.bytes);
@@ -46,7 +46,7 @@ static bool lacks_names(const struct samples *samples, const struct names *names
 const char *runtime_hint(const struct view *view) {
   const struct samples *samples = view->report->samples;
   if (view->report->recording->wrappers.interpreters[INTERPRETER_JIT]) return NULL;
-  const char *hint = find(samples->source);
+  const char *hint = runtime_find(samples->source);
   return hint && lacks_names(samples, view->report->names) ? hint : NULL;
 }
 /* SPDX-License-Identifier: MIT */

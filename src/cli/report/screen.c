@@ -63,7 +63,7 @@ static void say_end(struct paragraph *paragraph, const struct view *view) {
     say(paragraph, ", recording stopped");
 }
 
-static int print_title(const struct view *view) {
+static int screen_print_title(const struct view *view) {
   struct paragraph name = {.length = 0}, run = {.length = 0};
   char time[32];
   const struct source_limits *limits = source_limits(view->report->samples->source);
@@ -97,7 +97,7 @@ static int print_title(const struct view *view) {
 
 /* ---- the numbers ---- */
 
-static int print_fact(const char *label, const char *value, const char *margin, const char *note) {
+static int screen_print_fact(const char *label, const char *value, const char *margin, const char *note) {
   fputs("  ", stdout);
   text_pad(stdout, label, LABEL - 2);
   text_style(stdout, STYLE_BOLD);
@@ -116,12 +116,14 @@ static int print_known(const struct view *view, enum fact_name name, const char 
   const struct estimate *value = &facts->fact[name].value;
   char text[FACT_TEXT_MOST], number[FACT_TEXT_MOST + 2] = "", margin[16];
   bool is_bound = facts->fact[name].kind == FACT_ESTIMATE && !value->samples && value->high > 0;
-  if (!facts_have(facts, name)) return print_fact(facts_label(facts, name), "none", "", "not recorded");
+  if (!facts_have(facts, name))
+    return screen_print_fact(facts_label(facts, name), "none", "", "not recorded");
   if (is_bound && view->report->recording->partial)
-    return print_fact(facts_label(facts, name), "none seen", "", "");
+    return screen_print_fact(facts_label(facts, name), "none seen", "", "");
   if (is_bound) strcpy(number, "< ");
   strcat(number, fact_text(text, facts, name, is_bound ? value->high : value->estimate));
-  return print_fact(facts_label(facts, name), number, is_bound ? "" : screen_margin(margin, value), note);
+  return screen_print_fact(facts_label(facts, name), number, is_bound ? "" : screen_margin(margin, value),
+                           note);
 }
 
 /* Malloc counts its blocks, and the peak is an estimate: then the former can be the larger number. */
@@ -144,7 +146,7 @@ static double written_part(const struct facts *facts, enum fact_name part, doubl
 }
 
 /* What has a hundredth of the whole is named, so that the parts add up; --all names the others. */
-static void say_parts(struct paragraph *note, const struct view *view) {
+static void screen_say_parts(struct paragraph *note, const struct view *view) {
   char text[40], size[40];
   const struct facts *facts = view->facts;
   double whole = facts_number(facts, FACT_RESIDENT_rss_bytes),
@@ -175,12 +177,12 @@ static void say_parts(struct paragraph *note, const struct view *view) {
 static int print_resident(const struct view *view) {
   struct paragraph note = {.length = 0};
   if (facts_number(view->facts, FACT_TOTALS_peak_rss_bytes) <= 0)
-    return print_fact("Resident at most", "none", "", "not measured");
+    return screen_print_fact("Resident at most", "none", "", "not measured");
   bool has_parts = false;
   for (int part = FACT_PARTS_blocks; part < FACT_PARTS_blocks + RESIDENT_PARTS; part++)
     has_parts = has_parts || facts_have(view->facts, (enum fact_name)part);
   if (has_parts)
-    say_parts(&note, view);
+    screen_say_parts(&note, view);
   else if (view->facts->resident.counted && view->facts->resident.rss_bytes)
     say(&note, "by the kernel's count; what it was made of is not known");
   return print_known(view, FACT_TOTALS_peak_rss_bytes, note.text);
@@ -194,7 +196,7 @@ static void say_blocks(struct paragraph *note, const struct view *view, enum fac
   if (blocks->samples) say(note, "in %s", text_about(text, blocks, calls ? "call" : "block"));
 }
 
-static int print_held(const struct view *view) {
+static int screen_print_held(const struct view *view) {
   const struct report *report = view->report;
   struct paragraph note = {.length = 0};
   char time[32], last[32];
@@ -265,12 +267,13 @@ static int print_left(const struct view *view) {
 
 /* What a program held when memory ran out comes before its peak. */
 static int print_moments(const struct view *view) {
-  if (view->report->at == AT_PEAK) return print_held(view) + print_python(view) + print_left(view);
-  if (!memory_ran_out(view->report->samples)) return print_held(view) + print_left(view) + print_python(view);
-  return print_left(view) + print_python(view) + print_held(view);
+  if (view->report->at == AT_PEAK) return screen_print_held(view) + print_python(view) + print_left(view);
+  if (!memory_ran_out(view->report->samples))
+    return screen_print_held(view) + print_left(view) + print_python(view);
+  return print_left(view) + print_python(view) + screen_print_held(view);
 }
 
-static int print_allocated(const struct view *view) {
+static int screen_print_allocated(const struct view *view) {
   const struct facts *facts = view->facts;
   struct paragraph note = {.length = 0};
   char text[32], rate[FACT_TEXT_MOST];
@@ -302,11 +305,11 @@ static int print_collected(const struct view *view) {
       say(&note, " %s of the run,", text_share(text, facts_number(facts, FACT_PAUSES_share)));
     say(&note, " at most %s", text_time(text, (uint64_t)facts_number(facts, FACT_PAUSES_longest_ns)));
   }
-  return print_fact("Promoted", value, "", note.text);
+  return screen_print_fact("Promoted", value, "", note.text);
 }
 
 /* What is missing must be known before a number is believed. */
-static int print_missing(const struct view *view) {
+static int screen_print_missing(const struct view *view) {
   const struct trace_damage *damage = source_damage(view->report->samples->source);
   struct paragraph note = {.length = 0};
   char count[64], dropped[LOAD_DROPPED_BYTES];
@@ -377,7 +380,7 @@ enum { FILES_NAMED = 3 };
 
 /* Prints a command about the same traces, for a shell. */
 /* `behind` stands there if the line has room for it. */
-static void print_command(const struct view *view, const char *command, const char *behind) {
+static void print_command_screen(const struct view *view, const char *command, const char *behind) {
   char *text = NULL;
   size_t size;
   FILE *out = open_memstream(&text, &size);
@@ -494,8 +497,8 @@ void screen_print_foot(const struct view *view) {
     text_paragraph(stdout, hint, 2);
   else
     print_names_hint(view);
-  print_command(view, "  In a browser: winnow view", "");
-  print_command(view, "  Next: winnow report --tree", "   (or --at end, --by stack, --all)");
+  print_command_screen(view, "  In a browser: winnow view", "");
+  print_command_screen(view, "  Next: winnow report --tree", "   (or --at end, --by stack, --all)");
   text_style(stdout, STYLE_PLAIN);
 }
 
@@ -518,8 +521,8 @@ const char *screen_margin(char buffer[16], const struct estimate *estimate) {
 
 int screen_print_head(const struct view *view) {
   static int (*const head[])(const struct view *view) = {
-      print_title,   print_resident, print_moments,    print_allocated,     print_collected,
-      print_missing, print_asleep,   print_other_heap, screen_print_verdict};
+      screen_print_title,   print_resident, print_moments,    screen_print_allocated, print_collected,
+      screen_print_missing, print_asleep,   print_other_heap, screen_print_verdict};
   int used = 0;
   for (size_t i = 0; i < sizeof head / sizeof *head; i++) used += head[i](view);
   return used;
@@ -527,8 +530,8 @@ int screen_print_head(const struct view *view) {
 
 /* Prints a table of the lines that are left for it and for `more` others, each of which prints its
  * title, its largest row, of at most four lines, and the rest. */
-static wn_status print_table(const struct view *view, const char *title, enum measure measure, int more,
-                             int *left) {
+static wn_status print_table_screen(const struct view *view, const char *title, enum measure measure,
+                                    int more, int *left) {
   int printed;
   enum { TABLE_LEAST = 8 };
   int lines = more ? *left / (more + 1) + 2 : *left, most = *left - more * TABLE_LEAST;
@@ -572,13 +575,13 @@ wn_status screen_print(const struct view *view) {
   snprintf(title, sizeof title, "HELD AT %s", text_time(time, report->asked.time_ns));
   bool ended = limits->totals && !limits->no_end;
   if (!limits->totals || report->at == AT_PEAK)
-    error = print_table(view, report->at == AT_TIME ? title : when[report->at], MEASURE_HELD,
-                        !limits->no_total + ended, &left);
+    error = print_table_screen(view, report->at == AT_TIME ? title : when[report->at], MEASURE_HELD,
+                               !limits->no_total + ended, &left);
   if (!error && ended)
-    error = print_table(view, limits->no_peak ? "HELD AT THE MOMENT OF THE PROFILE" : when[AT_END],
-                        MEASURE_ALIVE, !limits->no_total, &left);
+    error = print_table_screen(view, limits->no_peak ? "HELD AT THE MOMENT OF THE PROFILE" : when[AT_END],
+                               MEASURE_ALIVE, !limits->no_total, &left);
   if (!error && !limits->no_total)
-    error = print_table(view, "ALLOCATED THE MOST", MEASURE_ALLOCATED, 0, &left);
+    error = print_table_screen(view, "ALLOCATED THE MOST", MEASURE_ALLOCATED, 0, &left);
   if (!error) fputs(foot, stdout);
   free(foot);
   return error;

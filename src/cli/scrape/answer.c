@@ -30,12 +30,12 @@ static const char plain[] = "text/plain; charset=utf-8", page[] = "text/html; ch
 
 /* ---- bodies ---- */
 
-static FILE *begin(struct answer *answer, const char *type) {
+static FILE *begin_answer(struct answer *answer, const char *type) {
   *answer = (struct answer){.status = OK, .type = type};
   return open_memstream(&answer->bytes, &answer->size);
 }
 
-static bool end(FILE *out, struct answer *answer, wn_status error) {
+static bool end_answer(FILE *out, struct answer *answer, wn_status error) {
   if (!out) return false;
   if (!fclose(out) && !error && answer->size <= BYTES_MOST) return true;
   free(answer->bytes);
@@ -65,19 +65,19 @@ static bool refuse_gone(const struct target *target, struct answer *answer) {
 
 static bool refuse_several(const struct chosen *chosen, struct answer *answer) {
   enum { NAMED = 20 };
-  FILE *out = begin(answer, plain);
+  FILE *out = begin_answer(answer, plain);
   if (!out) return false;
   fprintf(out, "There are %zu recordings. Ask for one by pid=, or for those of one name by service=:\n",
           chosen->count);
   for (size_t i = 0; i < chosen->count && i < NAMED; i++)
     fprintf(out, "  pid=%d  service=%s\n", (int)chosen->items[i]->pid, chosen->items[i]->service);
-  bool done = end(out, answer, WN_OK);
+  bool done = end_answer(out, answer, WN_OK);
   answer->status = BAD_REQUEST;
   return done;
 }
 
 /* In how many seconds those that are chosen can be loaded; 0: now. */
-static unsigned rest_of(const struct chosen *chosen) {
+static unsigned answer_rest_of(const struct chosen *chosen) {
   unsigned most = 0;
   for (size_t i = 0; i < chosen->asked_for; i++) {
     unsigned seconds = target_rest_seconds(chosen->items[i]);
@@ -87,9 +87,9 @@ static unsigned rest_of(const struct chosen *chosen) {
 }
 
 /* Ends an answer about recordings, some of which may not be loaded now. */
-static bool end_of(const struct chosen *chosen, FILE *out, struct answer *answer, wn_status error) {
-  bool done = end(out, answer, error);
-  unsigned seconds = error == WN_EBUSY ? rest_of(chosen) : 0;
+static bool answer_end_of(const struct chosen *chosen, FILE *out, struct answer *answer, wn_status error) {
+  bool done = end_answer(out, answer, error);
+  unsigned seconds = error == WN_EBUSY ? answer_rest_of(chosen) : 0;
   if (seconds) answer->status = BUSY, answer->retry_seconds = seconds;
   return done;
 }
@@ -97,8 +97,8 @@ static bool end_of(const struct chosen *chosen, FILE *out, struct answer *answer
 /* Chooses the recordings that are asked for: of those that are served the ones that grow, if any
  * does, since a process that has ended holds nothing. False: there are none, or several where one
  * was meant; the answer says so. */
-static bool choose(const struct targets *targets, const struct ask *ask, bool one, struct chosen *chosen,
-                   struct answer *answer, bool *done) {
+static bool answer_choose(const struct targets *targets, const struct ask *ask, bool one,
+                          struct chosen *chosen, struct answer *answer, bool *done) {
   const struct target *gone = NULL;
   bool growing = false;
   chosen->count = 0;
@@ -172,8 +172,8 @@ static wn_status add_window(struct targets *targets, struct chosen *chosen, size
   return cursor || ask->what != ASK_DELTA ? merge_window(target, since_ns, ledger) : WN_OK;
 }
 
-static wn_status collect(struct targets *targets, struct chosen *chosen, const struct ask *ask,
-                         struct ledger *ledger, uint64_t *duration_ns) {
+static wn_status answer_collect(struct targets *targets, struct chosen *chosen, const struct ask *ask,
+                                struct ledger *ledger, uint64_t *duration_ns) {
   bool window = ask->seconds || ask->what == ASK_DELTA;
   wn_status error = WN_OK;
   for (size_t i = 0; i < chosen->asked_for && window && !error; i++) /* before any is loaded in vain */
@@ -205,11 +205,11 @@ static bool answer_profile(struct targets *targets, const struct ask *ask, struc
   struct ledger_head head = {.wall_ns = os_wall_ns()};
   char comment[256];
   bool done;
-  if (!choose(targets, ask, false, &chosen, answer, &done)) return done;
+  if (!answer_choose(targets, ask, false, &chosen, answer, &done)) return done;
   add_ended(targets, ask, &chosen);
   wn_status error = ledger_create(&ledger);
-  if (!error) error = collect(targets, &chosen, ask, &ledger, &head.duration_ns);
-  FILE *out = begin(answer, ask->text ? plain : "application/octet-stream");
+  if (!error) error = answer_collect(targets, &chosen, ask, &ledger, &head.duration_ns);
+  FILE *out = begin_answer(answer, ask->text ? plain : "application/octet-stream");
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (kinds[i].what == ask->what)
       answer->name = ask->text ? NULL : kinds[i].name, head.shown = kinds[i].shown;
@@ -221,7 +221,7 @@ static bool answer_profile(struct targets *targets, const struct ask *ask, struc
   head.period = chosen.items[0]->period;
   if (out && !error) error = ask->text ? ledger_write_text(out, &ledger) : ledger_write(out, &ledger, &head);
   ledger_destroy(&ledger);
-  done = end_of(&chosen, out, answer, error);
+  done = answer_end_of(&chosen, out, answer, error);
   if (done && answer->status == OK && ask->what == ASK_DELTA && !ask->look) move_cursors(&chosen, ask);
   return done;
 }
@@ -229,12 +229,12 @@ static bool answer_profile(struct targets *targets, const struct ask *ask, struc
 static bool answer_command(const struct targets *targets, const struct ask *ask, struct answer *answer) {
   struct chosen chosen;
   bool done;
-  if (!choose(targets, ask, true, &chosen, answer, &done)) return done;
+  if (!answer_choose(targets, ask, true, &chosen, answer, &done)) return done;
   const struct target *target = chosen.items[0];
-  FILE *out = begin(answer, plain);
+  FILE *out = begin_answer(answer, plain);
   size_t length = target->command_length;
   if (out && length) fwrite(target->command, 1, length - !target->command[length - 1], out);
-  return end(out, answer, WN_OK);
+  return end_answer(out, answer, WN_OK);
 }
 
 /* ---- symbols ---- */
@@ -263,14 +263,14 @@ static uint64_t *read_addresses(const char *words, size_t *count) {
 static bool answer_symbols(const struct targets *targets, const struct ask *ask, struct answer *answer) {
   size_t count = 0;
   uint64_t *addresses = read_addresses(ask->words, &count);
-  FILE *out = addresses ? begin(answer, plain) : NULL;
+  FILE *out = addresses ? begin_answer(answer, plain) : NULL;
   wn_status error = WN_OK;
   if (out) fputs("num_symbols: 1\n", out); /* some are known */
   for (size_t i = 0; i < targets->count && out && !error; i++)
     if (targets->items[i]->ledger_stamp)
       error = ledger_write_symbols(out, &targets->items[i]->ledger, addresses, count);
   free(addresses);
-  return end(out, answer, error);
+  return end_answer(out, answer, error);
 }
 
 /* ---- metrics ---- */
@@ -314,14 +314,14 @@ static bool answer_metrics(struct targets *targets, const struct ask *ask, struc
                                           .rate = target->rate,
                                           .lost_records = target->lost_records};
   }
-  FILE *out = begin(answer, "text/plain; version=0.0.4; charset=utf-8");
+  FILE *out = begin_answer(answer, "text/plain; version=0.0.4; charset=utf-8");
   if (out) metrics_write(out, metrics, count);
-  return end(out, answer, WN_OK);
+  return end_answer(out, answer, WN_OK);
 }
 
 /* ---- pages ---- */
 
-static wn_status write_page(FILE *out, const struct target *target) {
+static wn_status answer_write_page(FILE *out, const struct target *target) {
   struct container_section first[FIRST_SECTIONS];
   struct html_size size;
   char text[512];
@@ -339,29 +339,29 @@ static wn_status write_page(FILE *out, const struct target *target) {
 static bool answer_page(struct targets *targets, const struct ask *ask, struct answer *answer) {
   struct chosen chosen;
   bool done;
-  if (!choose(targets, ask, true, &chosen, answer, &done)) return done;
+  if (!answer_choose(targets, ask, true, &chosen, answer, &done)) return done;
   wn_status error = target_load(chosen.items[0], targets_options(targets));
-  FILE *out = begin(answer, page);
-  if (out && !error) error = write_page(out, chosen.items[0]);
-  return end_of(&chosen, out, answer, error);
+  FILE *out = begin_answer(answer, page);
+  if (out && !error) error = answer_write_page(out, chosen.items[0]);
+  return answer_end_of(&chosen, out, answer, error);
 }
 
 static bool answer_index(const struct targets *targets, const struct ask *ask, const char *token,
                          struct answer *answer) {
-  FILE *out = begin(answer, page);
+  FILE *out = begin_answer(answer, page);
   if (!out) return false;
   if (ask->what == ASK_INDEX)
     index_write(out, targets, token);
   else
     index_write_profiles(out, token);
-  return end(out, answer, WN_OK);
+  return end_answer(out, answer, WN_OK);
 }
 
 /* ---- shared ---- */
 
 bool answer_refuse(struct answer *answer, unsigned status, const char *format, ...) {
   va_list arguments;
-  FILE *out = begin(answer, plain);
+  FILE *out = begin_answer(answer, plain);
   if (!out) return false;
   answer->status = status;
   va_start(arguments, format);

@@ -12,14 +12,14 @@ static const char *const paths[] = {
 #undef ASK_PATH
 };
 
-static enum ask_what find(const char *path) {
+static enum ask_what ask_find(const char *path) {
   for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
     if (!strcmp(path, paths[i])) return (enum ask_what)i;
   return ASK_NOTHING;
 }
 
 /* A number from 1 to `most`. */
-static bool read_number(const char *text, uint64_t most, uint64_t *number) {
+static bool ask_read_number(const char *text, uint64_t most, uint64_t *number) {
   char *end;
   errno = 0;
   unsigned long long value = strtoull(text, &end, 10);
@@ -27,7 +27,7 @@ static bool read_number(const char *text, uint64_t most, uint64_t *number) {
   return *text >= '0' && *text <= '9' && !*end && !errno && value && value <= most;
 }
 
-static bool copy(char *to, size_t size, const char *text) {
+static bool ask_copy(char *to, size_t size, const char *text) {
   if (!text) return *to = 0, true;
   return strlen(text) < size && strcpy(to, text);
 }
@@ -36,15 +36,15 @@ const char *ask_read(struct ask *ask, const char *path, ask_value *value_of, voi
   const char *pid = value_of(context, "pid"), *seconds = value_of(context, "seconds"),
              *debug = value_of(context, "debug");
   uint64_t number = 0;
-  *ask = (struct ask){.what = find(path)};
-  if (pid && !read_number(pid, INT_MAX, &number)) return "pid= must be the number of a process";
+  *ask = (struct ask){.what = ask_find(path)};
+  if (pid && !ask_read_number(pid, INT_MAX, &number)) return "pid= must be the number of a process";
   ask->pid = (pid_t)number;
-  if (seconds && *seconds && !read_number(seconds, SECONDS_MOST, &ask->seconds))
+  if (seconds && *seconds && !ask_read_number(seconds, SECONDS_MOST, &ask->seconds))
     return "invalid value for \"seconds\": it must be a number of 1 or more";
   ask->text = debug && strtol(debug, NULL, 10) != 0;
-  if (!copy(ask->service, sizeof ask->service, value_of(context, "service")))
+  if (!ask_copy(ask->service, sizeof ask->service, value_of(context, "service")))
     return "no service has such a long name";
-  if (!copy(ask->client, sizeof ask->client, value_of(context, "client")))
+  if (!ask_copy(ask->client, sizeof ask->client, value_of(context, "client")))
     return "client= must be a name of less than 64 bytes";
   if (ask->seconds && ask->what == ASK_DELTA)
     return "delta_heap has what was allocated since this client asked last; it takes no \"seconds\"";

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* A free place, or that of the client which asked longest ago. */
-static struct cursor *place_for_new(struct cursors *cursors) {
+static struct cursor *cursors_place_for_new(struct cursors *cursors) {
   if (cursors->count < CURSORS_MOST) return &cursors->items[cursors->count++];
   struct cursor *oldest = cursors->items;
   for (size_t i = 1; i < CURSORS_MOST; i++)
@@ -21,7 +21,7 @@ const struct cursor *cursors_find(const struct cursors *cursors, const char *cli
 
 void cursors_move(struct cursors *cursors, const char *client, uint64_t next_ns, bool last) {
   const struct cursor *found = cursors_find(cursors, client);
-  struct cursor *cursor = found ? &cursors->items[found - cursors->items] : place_for_new(cursors);
+  struct cursor *cursor = found ? &cursors->items[found - cursors->items] : cursors_place_for_new(cursors);
   *cursor = (struct cursor){.next_ns = next_ns, .asked = cursors->asked++, .last = last};
   snprintf(cursor->client, sizeof cursor->client, "%s", client);
 }

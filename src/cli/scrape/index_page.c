@@ -50,7 +50,7 @@ static void put_recording(FILE *out, const struct target *target, const char *to
   fputs("</code></td></tr>\n", out);
 }
 
-static void begin(FILE *out, const char *title) {
+static void index_page_begin(FILE *out, const char *title) {
   fprintf(out,
           "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>%s</title>\n"
           "<style>body{font-family:sans-serif;margin:2em}td,th{padding:.2em 1em .2em 0;text-align:left}"
@@ -61,7 +61,7 @@ static void begin(FILE *out, const char *title) {
 /* ---- shared ---- */
 
 void index_write(FILE *out, const struct targets *targets, const char *token) {
-  begin(out, "Recordings");
+  index_page_begin(out, "Recordings");
   fputs("<table><tr><th>pid</th><th>service</th><th>process</th><th>show</th><th>command</th></tr>\n", out);
   for (int growing = 1; growing >= 0; growing--)
     for (size_t i = 0; i < targets->count; i++)
@@ -74,7 +74,7 @@ void index_write(FILE *out, const struct targets *targets, const char *token) {
 }
 
 void index_write_profiles(FILE *out, const char *token) {
-  begin(out, "/debug/pprof/");
+  index_page_begin(out, "/debug/pprof/");
   fputs("<table><tr><th>Profile</th><th>Description</th></tr>\n", out);
 #define PROFILE_KIND(NAME, name, shown, what)                                            \
   fprintf(out, "<tr><td><a href=\"%s?debug=1%s%s\">%s</a></td><td>%s</td></tr>\n", name, \

@@ -38,11 +38,11 @@ static const struct family families[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static double number_at(const void *object, size_t place) {
+static double metrics_number_at(const void *object, size_t place) {
   return *(const double *)(const void *)((const char *)object + place);
 }
 
-static void begin(FILE *out, const char *prefix, const struct family *family, const char *by) {
+static void metrics_begin(FILE *out, const char *prefix, const struct family *family, const char *by) {
   fprintf(out, "# HELP %s%s %s%s.\n# TYPE %s%s %s\n", prefix, family->name, family->help, by, prefix,
           family->name, family->type);
 }
@@ -56,8 +56,8 @@ static void write_label(FILE *out, const char *value) {
     }
 }
 
-static void write_value(FILE *out, const char *prefix, const struct family *family, const struct metrics *of,
-                        const char *function, double value) {
+static void metrics_write_value(FILE *out, const char *prefix, const struct family *family,
+                                const struct metrics *of, const char *function, double value) {
   fprintf(out, "%s%s{service=\"", prefix, family->name);
   write_label(out, of->service);
   fprintf(out, "\",pid=\"%d\"", (int)of->pid);
@@ -72,20 +72,21 @@ static void write_value(FILE *out, const char *prefix, const struct family *fami
 static void write_processes(FILE *out, const struct metrics *recordings, size_t count,
                             const struct family *family) {
   static const char prefix[] = "winnow_process_";
-  begin(out, prefix, family, ", by process");
+  metrics_begin(out, prefix, family, ", by process");
   for (size_t i = 0; i < count; i++)
-    write_value(out, prefix, family, &recordings[i], NULL,
-                number_at(&recordings[i].meters->all, family->place));
+    metrics_write_value(out, prefix, family, &recordings[i], NULL,
+                        metrics_number_at(&recordings[i].meters->all, family->place));
 }
 
-static void write_functions(FILE *out, const struct metrics *recordings, size_t count,
-                            const struct family *family) {
+static void metrics_write_functions(FILE *out, const struct metrics *recordings, size_t count,
+                                    const struct family *family) {
   static const char prefix[] = "winnow_";
-  begin(out, prefix, family, ", by the function that allocated");
+  metrics_begin(out, prefix, family, ", by the function that allocated");
   for (size_t i = 0; i < count; i++)
     for (size_t k = 0; k < recordings[i].meters->count; k++) {
       const struct meter *meter = &recordings[i].meters->of[k];
-      write_value(out, prefix, family, &recordings[i], meter->name, number_at(meter, family->place));
+      metrics_write_value(out, prefix, family, &recordings[i], meter->name,
+                          metrics_number_at(meter, family->place));
     }
 }
 
@@ -97,15 +98,15 @@ void metrics_write(FILE *out, const struct metrics *recordings, size_t count) {
           "# TYPE winnow_recordings gauge\nwinnow_recordings %zu\n",
           count);
   for (size_t i = 0; i < COUNT(families); i++) {
-    begin(out, "", &families[i], "");
+    metrics_begin(out, "", &families[i], "");
     for (size_t k = 0; k < count; k++) {
-      double value = number_at(&recordings[k], families[i].place);
-      if (value >= 0) write_value(out, "", &families[i], &recordings[k], NULL, value);
+      double value = metrics_number_at(&recordings[k], families[i].place);
+      if (value >= 0) metrics_write_value(out, "", &families[i], &recordings[k], NULL, value);
     }
   }
   for (size_t i = 0; i < COUNT(meter_families); i++) {
     write_processes(out, recordings, count, &meter_families[i]);
-    write_functions(out, recordings, count, &meter_families[i]);
+    metrics_write_functions(out, recordings, count, &meter_families[i]);
   }
 }
 /* SPDX-License-Identifier: MIT */

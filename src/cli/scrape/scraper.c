@@ -41,7 +41,7 @@ static web_result send_answer(web_connection *to, struct answer *answer) {
   return web_send_once(to, status, response);
 }
 
-static web_result refuse(web_connection *to, unsigned status, const char *why) {
+static web_result scraper_refuse(web_connection *to, unsigned status, const char *why) {
   struct answer answer;
   return answer_refuse(&answer, status, "%s", why) ? send_answer(to, &answer) : MHD_NO;
 }
@@ -68,12 +68,12 @@ static bool may_ask(const struct scraper *scraper, web_connection *from, char li
 }
 
 /* `link`: as of may_ask. */
-static web_result answer(struct scraper *scraper, web_connection *from, const char *path, bool look,
-                         const char *link, struct web_body *body) {
+static web_result scraper_answer(struct scraper *scraper, web_connection *from, const char *path, bool look,
+                                 const char *link, struct web_body *body) {
   struct ask ask;
   struct answer made;
   const char *wrong = ask_read(&ask, path, argument, from);
-  if (wrong) return refuse(from, MHD_HTTP_BAD_REQUEST, wrong);
+  if (wrong) return scraper_refuse(from, MHD_HTTP_BAD_REQUEST, wrong);
   if (body) body->bytes[body->used] = 0;
   ask.look = look;
   ask.words = body ? body->bytes : NULL;
@@ -86,35 +86,35 @@ static web_result answer(struct scraper *scraper, web_connection *from, const ch
   return done ? send_answer(from, &made) : MHD_NO;
 }
 
-static web_result begin_request(struct scraper *scraper, web_connection *from, const char *path,
-                                const char *method, void **state) {
+static web_result scraper_begin_request(struct scraper *scraper, web_connection *from, const char *path,
+                                        const char *method, void **state) {
   char link[LINK_MOST];
   bool head = !strcmp(method, MHD_HTTP_METHOD_HEAD), post = !strcmp(method, MHD_HTTP_METHOD_POST);
   if (!may_ask(scraper, from, link))
-    return *scraper->token.text ? refuse(from, MHD_HTTP_UNAUTHORIZED, "a token is needed")
+    return *scraper->token.text ? scraper_refuse(from, MHD_HTTP_UNAUTHORIZED, "a token is needed")
                                 : web_refuse(&scraper->web, from, MHD_HTTP_FORBIDDEN);
   if (!web_admit(&scraper->web, from)) return web_refuse(&scraper->web, from, MHD_HTTP_SERVICE_UNAVAILABLE);
   web_limit(&scraper->web, from, ANSWER_SECONDS);
   if (post && !strcmp(path, "/debug/pprof/symbol"))
     return web_begin_body(&scraper->web, from, BODY_BYTES, state);
   if (!head && strcmp(method, MHD_HTTP_METHOD_GET) != 0)
-    return refuse(from, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and HEAD alone");
-  return answer(scraper, from, path, head, link, NULL);
+    return scraper_refuse(from, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and HEAD alone");
+  return scraper_answer(scraper, from, path, head, link, NULL);
 }
 
 /* An MHD_AccessHandlerCallback. */
-static web_result handle(void *context, web_connection *from, const char *path, const char *method,
-                         const char *version, const char *bytes, size_t *count, void **state) {
+static web_result scraper_handle(void *context, web_connection *from, const char *path, const char *method,
+                                 const char *version, const char *bytes, size_t *count, void **state) {
   struct web_body *body = *state;
   (void)version;
-  if (!body) return begin_request(context, from, path, method, state);
-  return *count ? web_take_bytes(body, bytes, count) : answer(context, from, path, false, "", body);
+  if (!body) return scraper_begin_request(context, from, path, method, state);
+  return *count ? web_take_bytes(body, bytes, count) : scraper_answer(context, from, path, false, "", body);
 }
 
 /* ---- starting ---- */
 
 /* Splits "127.0.0.1:6060" or "[::1]:6060". */
-static bool split(const char *text, char address[64], unsigned *port) {
+static bool scraper_split(const char *text, char address[64], unsigned *port) {
   const char *colon = strrchr(text, ':');
   bool brackets = *text == '[';
   if (!colon || (brackets && (colon == text || colon[-1] != ']'))) return false;
@@ -132,7 +132,7 @@ static wn_status open_endpoint(struct endpoint *endpoint, const char *text, bool
   char address[64];
   unsigned port;
   if (text_begins(text, "unix:")) return endpoint_open_path(endpoint, text + strlen("unix:"));
-  if (!split(text, address, &port))
+  if (!scraper_split(text, address, &port))
     return error_set(WN_EINVAL,
                      "--listen %.100s: it must be an IP address of this machine with a port, such as "
                      "127.0.0.1:6060, or unix:PATH",
@@ -149,7 +149,7 @@ wn_status scraper_start(struct scraper *scraper, struct targets *targets, const 
                         const struct token *token) {
   *scraper = (struct scraper){.targets = targets};
   if (token) scraper->token = *token;
-  struct web_handlers handlers = {.handle = handle, .context = scraper};
+  struct web_handlers handlers = {.handle = scraper_handle, .context = scraper};
   wn_status error = web_create(&scraper->web);
   if (!error) error = open_endpoint(&scraper->web.endpoint, endpoint, *scraper->token.text);
   if (!error) error = web_start(&scraper->web, &handlers);

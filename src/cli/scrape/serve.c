@@ -15,7 +15,7 @@
 /* Samples of a recording unless the user gives another number: bench/results/figures.md. */
 enum { USUAL_SAMPLES = 50000, TIDY_SECONDS = 20 };
 
-static void announce(const struct scraper *scraper, size_t count) {
+static void serve_announce(const struct scraper *scraper, size_t count) {
   const struct endpoint *endpoint = &scraper->web.endpoint;
   char number[64];
   if (*endpoint->path)
@@ -26,15 +26,15 @@ static void announce(const struct scraper *scraper, size_t count) {
   fflush(stdout);
 }
 
-static wn_status serve(const struct report_options *options, struct targets *targets,
-                       const struct token *token) {
+static wn_status serve_serve(const struct report_options *options, struct targets *targets,
+                             const struct token *token) {
   struct scraper scraper;
   sigset_t ending;
   ending_block(&ending);
   wn_status error =
       scraper_start(&scraper, targets, options->listen ? options->listen : "127.0.0.1:6060", token);
   if (error) return error;
-  announce(&scraper, targets->count);
+  serve_announce(&scraper, targets->count);
   while (!ending_wait(&ending, TIDY_SECONDS)) {
     scraper_tidy(&scraper);
     pthread_mutex_lock(&targets->lock);
@@ -64,7 +64,7 @@ int command_serve(int argc, char **argv) {
   inputs_trim(argv + optind, argc - optind);
   wn_status error = targets_open(&targets, SERVED_MOST, argv + optind, argc - optind, &options.recording);
   bool found = !error;
-  if (!error) error = serve(&options, &targets, options.token_file ? &token : NULL);
+  if (!error) error = serve_serve(&options, &targets, options.token_file ? &token : NULL);
   targets_close(&targets);
   return found && error == WN_EINVAL ? fail_usage("serve", "%s", wn_last_error())
          : error                     ? fail_job("%s", wn_last_error())

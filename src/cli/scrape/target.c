@@ -15,16 +15,16 @@
 #define REST_FROM_NS UINT64_C(1000000000)
 
 /* LINKS: the path by which a trace is opened. */
-static const char *file_of(const struct target *target, char file[PATH_MAX]) {
+static const char *target_file_of(const struct target *target, char file[PATH_MAX]) {
   return target->named && realpath(target->path, file) ? file : target->path;
 }
 
 static uint64_t stamp_of(const struct target *target) {
   char file[PATH_MAX];
-  return source_stamp(file_of(target, file));
+  return source_stamp(target_file_of(target, file));
 }
 
-static bool is_same(const struct joined_identity *one, const struct joined_identity *other) {
+static bool is_same_target(const struct joined_identity *one, const struct joined_identity *other) {
   return !memcmp(one, other, sizeof *one); /* joined.h: they are compared as bytes */
 }
 
@@ -56,10 +56,10 @@ static void name_service(struct target *target) {
   utf8_make_plain(target->service);
 }
 
-static wn_status read_head(struct target *target, pid_t pid) {
+static wn_status target_read_head(struct target *target, pid_t pid) {
   struct source *source;
   char file[PATH_MAX];
-  wn_status error = source_open(file_of(target, file), &source);
+  wn_status error = source_open(target_file_of(target, file), &source);
   if (error) return error;
   const struct trace_run *run = source_run(source);
   target->identity = joined_identity_of(run);
@@ -80,16 +80,18 @@ static wn_status read_head(struct target *target, pid_t pid) {
 /* Another process may have begun to write the file. */
 static wn_status check_identity(struct target *target) {
   struct joined_identity found = joined_identity_of(source_run(target->recording->samples->source));
-  if (is_same(&found, &target->identity)) return WN_OK;
+  if (is_same_target(&found, &target->identity)) return WN_OK;
   target_forget(target);
-  return read_head(target, 0);
+  return target_read_head(target, 0);
 }
 
 /* Without an error and a recording the target has become that of another process. */
 static wn_status load_once(struct target *target, uint64_t stamp, const struct recording_options *options) {
   char file[PATH_MAX];
-  struct joined_part part = {
-      .path = file_of(target, file), .name = target->path, .writing = target->growing, .selected = true};
+  struct joined_part part = {.path = target_file_of(target, file),
+                             .name = target->path,
+                             .writing = target->growing,
+                             .selected = true};
   struct recording *recording;
   wn_status error = recording_load_joined(&part, 1, target->path, options, &recording);
   if (error) return error;
@@ -100,7 +102,7 @@ static wn_status load_once(struct target *target, uint64_t stamp, const struct r
   return check_identity(target);
 }
 
-static wn_status load(struct target *target, uint64_t stamp, const struct recording_options *options) {
+static wn_status load_target(struct target *target, uint64_t stamp, const struct recording_options *options) {
   for (int tries = 0; tries < 3; tries++) {
     wn_status error = load_once(target, stamp, options);
     if (error || target->recording) return error;
@@ -109,7 +111,7 @@ static wn_status load(struct target *target, uint64_t stamp, const struct record
 }
 
 /* REST */
-static void begin_rest(struct target *target, uint64_t began_ns) {
+static void target_begin_rest(struct target *target, uint64_t began_ns) {
   uint64_t now = os_monotonic_ns(), took = now - began_ns;
   target->rest_until_ns = took > REST_FROM_NS ? now + 2 * took : 0;
 }
@@ -123,7 +125,7 @@ static wn_status refuse_to_load(const struct target *target) {
 
 /* ---- what is kept ---- */
 
-static wn_status ask(const struct target *target, struct report *report) {
+static wn_status target_ask(const struct target *target, struct report *report) {
   return report_ask(target->recording, &(struct question){.at = AT_END}, report);
 }
 
@@ -160,7 +162,7 @@ struct target *target_open(const char *path, pid_t pid, bool growing, bool named
   target->path = strdup(path);
   target->growing = growing;
   target->named = named;
-  if (target->path && !read_head(target, pid)) return target;
+  if (target->path && !target_read_head(target, pid)) return target;
   target_close(target);
   return NULL;
 }
@@ -188,13 +190,13 @@ void target_note(struct target *target, pid_t pid, bool growing) {
     target->ended_ns = 0;
     target->growing = true; /* name_service asks */
     struct joined_identity before = target->identity;
-    if (!read_head(target, pid) && !is_same(&before, &target->identity)) target_forget(target);
+    if (!target_read_head(target, pid) && !is_same_target(&before, &target->identity)) target_forget(target);
   }
   target->growing = growing;
 }
 
 bool target_is_same(const struct target *one, const struct target *other) {
-  return one->identity.wall_ns && is_same(&one->identity, &other->identity);
+  return one->identity.wall_ns && is_same_target(&one->identity, &other->identity);
 }
 
 bool target_is_served(const struct target *target) {
@@ -208,8 +210,8 @@ wn_status target_load(struct target *target, const struct recording_options *opt
   if (rests(target)) return target->recording ? WN_OK : refuse_to_load(target);
   uint64_t stamp = stamp_of(target); /* what is written afterwards makes the next one differ */
   if (target->recording && target->stamp == stamp && stamp) return WN_OK;
-  wn_status error = load(target, stamp ? stamp : 1, options);
-  begin_rest(target, began_ns);
+  wn_status error = load_target(target, stamp ? stamp : 1, options);
+  target_begin_rest(target, began_ns);
   return error;
 }
 
@@ -227,7 +229,7 @@ wn_status target_update_ledger(struct target *target, const struct recording_opt
   target->ledger_used_ns = os_monotonic_ns();
   if (!is_behind(target, &target->ledger_stamp, options, &error)) return error;
   if (!target->ledger.values) error = ledger_create(&target->ledger);
-  if (!error) error = ask(target, &report);
+  if (!error) error = target_ask(target, &report);
   if (error) return error;
   error = ledger_update(&target->ledger, &report, target->ledger_next_ns);
   report_destroy(&report);
@@ -241,7 +243,7 @@ wn_status target_update_meters(struct target *target, const struct recording_opt
   struct report report;
   wn_status error;
   if (!is_behind(target, &target->meters_stamp, options, &error)) return error;
-  error = ask(target, &report);
+  error = target_ask(target, &report);
   if (error) return error;
   error = meters_update(&target->meters, &report, target->meters_next_ns);
   report_destroy(&report);
@@ -256,7 +258,7 @@ wn_status target_window(const struct target *target, uint64_t since_ns, struct l
   struct report report;
   wn_status error = ledger_create(ledger);
   if (error) return error;
-  error = ask(target, &report);
+  error = target_ask(target, &report);
   if (error) return error;
   error = ledger_update(ledger, &report, since_ns);
   report_destroy(&report);

@@ -16,7 +16,7 @@ enum { SYMBOLS_SECONDS = 3600 };
 
 /* ---- the list ---- */
 
-static struct target *find(const struct targets *targets, const char *path) {
+static struct target *targets_find(const struct targets *targets, const char *path) {
   for (size_t i = 0; i < targets->count; i++)
     if (!strcmp(targets->items[i]->path, path)) return targets->items[i];
   return NULL;
@@ -30,7 +30,7 @@ static struct target *find_same(const struct targets *targets, const struct targ
 }
 
 /* Where a new recording goes; NULL: there is no room. */
-static struct target **place_for_new(struct targets *targets, bool growing) {
+static struct target **targets_place_for_new(struct targets *targets, bool growing) {
   if (targets->count < targets->most &&
       array_reserve(&targets->items, &targets->capacity, targets->count + 1, sizeof *targets->items))
     return &targets->items[targets->count];
@@ -39,8 +39,8 @@ static struct target **place_for_new(struct targets *targets, bool growing) {
   return NULL;
 }
 
-static void add(struct targets *targets, struct target *target) {
-  struct target **place = place_for_new(targets, target->growing);
+static void targets_add(struct targets *targets, struct target *target) {
+  struct target **place = targets_place_for_new(targets, target->growing);
   target->seen = true;
   targets->left_out += !place;
   if (place == &targets->items[targets->count])
@@ -51,8 +51,9 @@ static void add(struct targets *targets, struct target *target) {
 }
 
 /* Adds a recording, or notes its state. False: it is new, and cannot be read. */
-static bool note(struct targets *targets, const char *path, pid_t pid, bool growing, bool named) {
-  struct target *known = find(targets, path), *target = known ? NULL : target_open(path, pid, growing, named);
+static bool targets_note(struct targets *targets, const char *path, pid_t pid, bool growing, bool named) {
+  struct target *known = targets_find(targets, path),
+                *target = known ? NULL : target_open(path, pid, growing, named);
   if (target && (known = find_same(targets, target))) {
     if (access(known->path, F_OK)) target_move(known, path);
     known->named |= named;
@@ -61,7 +62,7 @@ static bool note(struct targets *targets, const char *path, pid_t pid, bool grow
   if (known)
     target_note(known, pid, growing);
   else if (target)
-    add(targets, target);
+    targets_add(targets, target);
   return known || target;
 }
 
@@ -69,13 +70,13 @@ static bool note(struct targets *targets, const char *path, pid_t pid, bool grow
 
 static void note_processes(struct targets *targets, struct recordings *found) {
   for (size_t i = 0; i < found->count; i++)
-    note(targets, found->items[i].path, found->items[i].pid, true, false);
+    targets_note(targets, found->items[i].path, found->items[i].pid, true, false);
   recordings_destroy(found);
 }
 
 static bool is_process(const char *argument) { return !argument[strspn(argument, "0123456789")]; }
 
-static wn_status look_at(struct targets *targets, const char *argument) {
+static wn_status targets_look_at(struct targets *targets, const char *argument) {
   struct recordings found = {0};
   struct inputs inputs;
   wn_status error;
@@ -87,19 +88,20 @@ static wn_status look_at(struct targets *targets, const char *argument) {
   error = inputs_open(&inputs, &argument, 1);
   if (error) return error == WN_EINVAL && inputs_has_several(argument) ? WN_OK : error; /* none yet */
   for (size_t i = 0; i < inputs.count; i++)
-    if (!note(targets, inputs.names[i], 0, inputs.parts[i].writing, !inputs.several) && !inputs.several)
+    if (!targets_note(targets, inputs.names[i], 0, inputs.parts[i].writing, !inputs.several) &&
+        !inputs.several)
       error = WN_EIO;
   inputs_close(&inputs);
   return error;
 }
 
-static wn_status look(struct targets *targets) {
+static wn_status look_targets(struct targets *targets) {
   struct recordings found;
   wn_status error = WN_OK;
   for (size_t i = 0; i < targets->count; i++) targets->items[i]->seen = false;
   targets->left_out = 0;
   for (int i = 0; i < targets->argument_count; i++) {
-    wn_status failed = look_at(targets, targets->arguments[i]);
+    wn_status failed = targets_look_at(targets, targets->arguments[i]);
     if (failed) error = failed;
   }
   if (!targets->argument_count && !(error = recordings_find_all(&found))) note_processes(targets, &found);
@@ -112,7 +114,7 @@ static wn_status look(struct targets *targets) {
 }
 
 /* Whether a recording that is asked for is where it was: at its end it may move. */
-static bool is_known(const struct targets *targets, const struct ask *ask) {
+static bool targets_is_known(const struct targets *targets, const struct ask *ask) {
   for (size_t i = 0; i < targets->count; i++) {
     const struct target *target = targets->items[i];
     if (targets_match(target, ask) && target_is_served(target)) return !access(target->path, F_OK);
@@ -166,7 +168,7 @@ wn_status targets_open(struct targets *targets, size_t most, char **arguments, i
   *targets =
       (struct targets){.arguments = arguments, .argument_count = count, .options = *options, .most = most};
   pthread_mutex_init(&targets->lock, NULL);
-  return look(targets);
+  return look_targets(targets);
 }
 
 void targets_close(struct targets *targets) {
@@ -178,7 +180,8 @@ void targets_close(struct targets *targets) {
 
 void targets_look(struct targets *targets, const struct ask *ask) {
   uint64_t age_ms = (os_monotonic_ns() - targets->looked_ns) / 1000000;
-  if (age_ms >= LOOK_MS || (ask && !is_known(targets, ask) && age_ms >= LOOK_MS / 20)) (void)look(targets);
+  if (age_ms >= LOOK_MS || (ask && !targets_is_known(targets, ask) && age_ms >= LOOK_MS / 20))
+    (void)look_targets(targets);
 }
 
 void targets_drop(struct targets *targets, size_t number) {

@@ -15,7 +15,7 @@
 /* What a token of the header Authorization is made of (RFC 6750). */
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~+/=";
 
-static wn_status check(const char *path, const char *text) {
+static wn_status token_check(const char *path, const char *text) {
   size_t length = strlen(text);
   if (length < TOKEN_LEAST || length >= TOKEN_MOST || text[strspn(text, letters)])
     return error_set(
@@ -47,7 +47,7 @@ wn_status token_read(struct token *token, const char *path) {
   char text[TOKEN_MOST + 1];
   *token = (struct token){""};
   wn_status error = secret_read(text, path);
-  if (!error) error = check(path, text);
+  if (!error) error = token_check(path, text);
   if (!error) strcpy(token->text, text);
   return error;
 }

@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static bool is_set(const char *variable) {
+static bool desktop_is_set(const char *variable) {
   const char *value = getenv(variable);
   return value && *value;
 }
 
-static void start(const char *address) {
+static void desktop_start(const char *address) {
   char *arguments[] = {"xdg-open", (char *)address, NULL};
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_t files;
@@ -41,6 +41,6 @@ static void start(const char *address) {
 /* ---- shared ---- */
 
 void desktop_open(const char *address) {
-  if (isatty(1) && (is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))) start(address);
+  if (isatty(1) && (desktop_is_set("DISPLAY") || desktop_is_set("WAYLAND_DISPLAY"))) desktop_start(address);
 }
 /* SPDX-License-Identifier: MIT */

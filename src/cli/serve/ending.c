@@ -9,7 +9,7 @@
 enum { END_SECONDS = 2 };
 
 /* A server writes nothing, so nothing is lost if it ends in the middle of an answer. */
-static void end_now(int signal) {
+static void ending_end_now(int signal) {
   (void)signal;
   _exit(0);
 }
@@ -30,7 +30,7 @@ bool ending_wait(const sigset_t *ending, unsigned seconds) {
   struct timespec most = {.tv_sec = seconds};
   int number;
   if (seconds ? sigtimedwait(ending, NULL, &most) < 0 : sigwait(ending, &number) != 0) return false;
-  signal(SIGALRM, end_now);
+  signal(SIGALRM, ending_end_now);
   alarm(END_SECONDS);
   sigprocmask(SIG_UNBLOCK, ending, NULL); /* the second Ctrl-C ends it at once */
   return true;

@@ -23,7 +23,7 @@ union address {
 };
 
 /* Reads an IP address. Returns its length; 0: it is none. */
-static socklen_t read_address(union address *address, const char *text, unsigned port) {
+static socklen_t endpoint_read_address(union address *address, const char *text, unsigned port) {
   *address = (union address){0};
   if (inet_pton(AF_INET, text, &address->four.sin_addr) == 1) {
     address->four.sin_family = AF_INET;
@@ -56,7 +56,7 @@ static const char *advice(int error) {
   }
 }
 
-static wn_status refused(const struct endpoint *endpoint) {
+static wn_status endpoint_refused(const struct endpoint *endpoint) {
   int error = errno;
   const char *why = strerror(error);
   char port[16] = "";
@@ -110,14 +110,14 @@ static void note_file(struct endpoint *endpoint, const char *path) {
 
 wn_status endpoint_open(struct endpoint *endpoint, const char *address, unsigned port) {
   union address wanted;
-  socklen_t length = read_address(&wanted, address, port);
+  socklen_t length = endpoint_read_address(&wanted, address, port);
   *endpoint = (struct endpoint){.descriptor = -1, .port = port};
   if (!length) return error_set(WN_EINVAL, "%s is no IP address", address);
   name_host(endpoint, &wanted);
   endpoint->any = is_any(&wanted);
   endpoint->loopback = is_loopback(&wanted);
   endpoint->descriptor = socket(wanted.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (endpoint->descriptor < 0) return refused(endpoint);
+  if (endpoint->descriptor < 0) return endpoint_refused(endpoint);
   /* A port whose last connections have just ended is free. */
   (void)setsockopt(endpoint->descriptor, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
   if (!bind(endpoint->descriptor, &wanted.any, length) && !listen(endpoint->descriptor, WAITING_MOST) &&
@@ -125,7 +125,7 @@ wn_status endpoint_open(struct endpoint *endpoint, const char *address, unsigned
     if (endpoint->any) strcpy(endpoint->host, wanted.any.sa_family == AF_INET6 ? "[::1]" : "127.0.0.1");
     return WN_OK;
   }
-  wn_status error = refused(endpoint);
+  wn_status error = endpoint_refused(endpoint);
   close(endpoint->descriptor);
   endpoint->descriptor = -1;
   return error;
@@ -148,7 +148,7 @@ wn_status endpoint_open_path(struct endpoint *endpoint, const char *path) {
   umask(before);
   if (bound) note_file(endpoint, path);
   if (bound && !listen(endpoint->descriptor, WAITING_MOST)) return endpoint->loopback = true, WN_OK;
-  error = refused(endpoint);
+  error = endpoint_refused(endpoint);
   endpoint_remove_path(endpoint);
   if (endpoint->descriptor >= 0) close(endpoint->descriptor);
   endpoint->descriptor = -1;
@@ -176,6 +176,6 @@ bool endpoint_is_host(const struct endpoint *endpoint, const char *host) {
   if (!endpoint->any) return false;
   bool brackets = *name == '[' && name[length - 1] == ']';
   if (brackets) name[length - 1] = 0;
-  return read_address(&(union address){0}, name + brackets, 0) > 0;
+  return endpoint_read_address(&(union address){0}, name + brackets, 0) > 0;
 }
 /* SPDX-License-Identifier: MIT */

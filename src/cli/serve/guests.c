@@ -7,14 +7,14 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-static void take_out(struct guest_list *list, struct guest *guest) {
+static void guests_take_out(struct guest_list *list, struct guest *guest) {
   struct guest **at = &list->oldest;
   while (*at != guest) at = &(*at)->next;
   *at = guest->next;
   list->count--;
 }
 
-static void append(struct guest_list *list, struct guest *guest) {
+static void guests_append(struct guest_list *list, struct guest *guest) {
   struct guest **at = &list->oldest;
   while (*at) at = &(*at)->next;
   *at = guest;
@@ -23,8 +23,8 @@ static void append(struct guest_list *list, struct guest *guest) {
 }
 
 /* The thread of the connection finds the end of its socket, and removes the guest. */
-static void end(struct guest_list *list, struct guest *guest) {
-  take_out(list, guest);
+static void guests_end(struct guest_list *list, struct guest *guest) {
+  guests_take_out(list, guest);
   guest->state = ENDED;
   shutdown(guest->descriptor, SHUT_RDWR);
 }
@@ -33,7 +33,7 @@ static void end_late(struct guests *guests) {
   uint64_t now = os_monotonic_ns();
   for (struct guest *guest = guests->members.oldest, *next; guest; guest = next) {
     next = guest->next;
-    if (guest->until_ns < now) end(&guests->members, guest);
+    if (guest->until_ns < now) guests_end(&guests->members, guest);
   }
 }
 
@@ -42,9 +42,9 @@ static void become_guest(struct guests *guests, struct guest *guest) {
   guest->state = GUEST;
   guest->since_ns = os_monotonic_ns();
   while (list->oldest && guest->since_ns - list->oldest->since_ns > GUEST_SECONDS * SECOND_NS)
-    end(list, list->oldest);
-  if (list->count == GUESTS_MOST) end(list, list->oldest);
-  append(list, guest);
+    guests_end(list, list->oldest);
+  if (list->count == GUESTS_MOST) guests_end(list, list->oldest);
+  guests_append(list, guest);
 }
 
 /* ---- shared ---- */
@@ -69,7 +69,8 @@ struct guest *guests_add(struct guests *guests, int descriptor) {
 void guests_remove(struct guests *guests, struct guest *guest) {
   if (!guest) return;
   pthread_mutex_lock(&guests->lock);
-  if (guest->state != ENDED) take_out(guest->state == GUEST ? &guests->guests : &guests->members, guest);
+  if (guest->state != ENDED)
+    guests_take_out(guest->state == GUEST ? &guests->guests : &guests->members, guest);
   pthread_mutex_unlock(&guests->lock);
   free(guest);
 }
@@ -79,8 +80,8 @@ bool guests_admit(struct guests *guests, struct guest *guest) {
   pthread_mutex_lock(&guests->lock);
   if (guests->members.count == MEMBERS_MOST) end_late(guests);
   if (guest->state == GUEST && guests->members.count < MEMBERS_MOST) {
-    take_out(&guests->guests, guest);
-    append(&guests->members, guest);
+    guests_take_out(&guests->guests, guest);
+    guests_append(&guests->members, guest);
     guest->state = MEMBER;
     guest->until_ns = UINT64_MAX;
   }
@@ -100,7 +101,7 @@ void guests_finish(struct guests *guests, struct guest *guest) {
   if (!guest) return;
   pthread_mutex_lock(&guests->lock);
   if (guest->state == MEMBER) {
-    take_out(&guests->members, guest);
+    guests_take_out(&guests->members, guest);
     become_guest(guests, guest);
   }
   pthread_mutex_unlock(&guests->lock);

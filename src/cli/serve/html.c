@@ -37,7 +37,7 @@ static int name_page(struct report_options *options, char name[FILENAME_MAX]) {
   return 0;
 }
 
-static int parse(struct report_options *options, char name[FILENAME_MAX], int argc, char **argv) {
+static int html_parse(struct report_options *options, char name[FILENAME_MAX], int argc, char **argv) {
   int code = options_parse(options, FOR_HTML, argc, argv);
   if (code) return code;
   if (optind == argc || !*argv[optind])
@@ -106,7 +106,7 @@ static wn_status print_comparison(const struct report_options *options, const st
   return error;
 }
 
-static wn_status check_time(const struct report_options *options, const struct recording *recording) {
+static wn_status html_check_time(const struct report_options *options, const struct recording *recording) {
   const struct when_asked *when = &options->when[0];
   if (!recording || when->at != AT_TIME || when->ns <= recording->samples->end_ns) return WN_OK;
   return load_refuse_time(options, recording->samples->end_ns);
@@ -123,8 +123,8 @@ static void print_snapshot(const struct page *page) {
 /* The text report, or the comparison. The caller frees it. */
 static wn_status print_report(const struct page *page, char **text) {
   size_t size;
-  wn_status error = check_time(page->options, page->recording);
-  if (!error) error = check_time(page->options, page->before);
+  wn_status error = html_check_time(page->options, page->recording);
+  if (!error) error = html_check_time(page->options, page->before);
   if (error) return error;
   FILE *terminal = stdout, *memory = open_memstream(text, &size);
   if (!memory) return error_set(WN_ENOMEM, "not enough memory for the report");
@@ -142,7 +142,7 @@ static wn_status print_report(const struct page *page, char **text) {
 
 /* ---- writing ---- */
 
-static wn_status write_file(struct page *page) {
+static wn_status html_write_file(struct page *page) {
   struct progress progress;
   progress_begin(&progress, "Writing");
   page->html.progress = progress_show;
@@ -168,7 +168,7 @@ static wn_status write_once(struct page *page) {
   page->html.text = text;
   page->html.extras = first;
   page->html.extra_count = FIRST_SECTIONS;
-  error = write_file(page);
+  error = html_write_file(page);
   first_answers_free(first);
 free_text:
   free(text);
@@ -215,7 +215,7 @@ static wn_status thin(struct page *page, double share, uint64_t seed) {
   return error;
 }
 
-static wn_status write_page(struct page *page) {
+static wn_status html_write_page(struct page *page) {
   double wanted = page->options->full             ? most_bytes
                   : page->options->most_bytes > 0 ? page->options->most_bytes
                                                   : usual_bytes;
@@ -254,8 +254,8 @@ static void print_result(const struct page *page) {
   putchar('\n');
 }
 
-static wn_status make_page(const struct report_options *options, struct recording *recording,
-                           struct recording *before) {
+static wn_status html_make_page(const struct report_options *options, struct recording *recording,
+                                struct recording *before) {
   struct page page = {.options = options, .recording = recording, .before = before};
   wn_status error = load_refuse_unlike(options->other, before, options->file, recording);
   if (!error) error = load_check_moment(options, 0, recording, options->file);
@@ -263,7 +263,7 @@ static wn_status make_page(const struct report_options *options, struct recordin
   if (error) return error;
   char *address = page_address(options, load_moment(options, recording));
   page.html.head = page_head(options, address, false);
-  error = write_page(&page);
+  error = html_write_page(&page);
   if (error)
     output_abandon(&page.output);
   else
@@ -285,14 +285,14 @@ int command_html(int argc, char **argv) {
   struct report_options options = {0};
   struct recording *recording = NULL, *before = NULL;
   char name[FILENAME_MAX];
-  int code = parse(&options, name, argc, argv);
+  int code = html_parse(&options, name, argc, argv);
   if (code) return code;
   if (options.other) code = load_file(&options, options.other, &before);
   if (!code) code = load_file(&options, options.file, &recording);
   if (!code) {
     say_missing(options.other, before);
     say_missing(options.file, recording);
-    wn_status error = make_page(&options, recording, before);
+    wn_status error = html_make_page(&options, recording, before);
     if (!error && before) load_warn_of_pair(options.other, before, options.file, recording);
     if (error)
       code = error == WN_EINVAL ? fail_usage("html", "%s", wn_last_error()) : fail_job("%s", wn_last_error());

@@ -31,7 +31,7 @@ static bool wait_until(struct live *live, uint64_t end_ms) {
 /* ---- the file ---- */
 
 /* Exchanges the recording for a new one. */
-static void exchange(struct live *live, struct recording *recording) {
+static void live_exchange(struct live *live, struct recording *recording) {
   pthread_mutex_lock(&live->asking);
   struct recording *old = live->recording;
   uint32_t state = live->answers.state + 1;
@@ -57,7 +57,7 @@ static bool load_changed(struct live *live, bool *growing) {
   uint64_t found = inputs_stamp(&inputs);
   *growing = inputs_are_growing(&inputs);
   if ((found != live->loaded || !*growing) && !load_joined(&inputs, live->path, &live->options, &recording)) {
-    exchange(live, recording);
+    live_exchange(live, recording);
     live->loaded = found;
     changed = true;
   }
@@ -77,7 +77,7 @@ static bool wait_for_interest(struct live *live) {
   return go_on;
 }
 
-static void tell(struct live *live, bool growing) {
+static void live_tell(struct live *live, bool growing) {
   pthread_mutex_lock(&live->watching);
   live->generation++;
   live->growing = growing;
@@ -85,21 +85,21 @@ static void tell(struct live *live, bool growing) {
   pthread_mutex_unlock(&live->watching);
 }
 
-static void rest(struct live *live, uint64_t rest_ms) {
+static void live_rest(struct live *live, uint64_t rest_ms) {
   uint64_t end = now_ms() + (rest_ms > REST_LEAST_MS ? rest_ms : REST_LEAST_MS);
   pthread_mutex_lock(&live->watching);
   while (!live->stopping && wait_until(live, end)) {}
   pthread_mutex_unlock(&live->watching);
 }
 
-static void *follow(void *context) {
+static void *live_follow(void *context) {
   struct live *live = context;
   while (wait_for_interest(live)) {
     uint64_t began = now_ms();
     bool growing = false, changed = load_changed(live, &growing); /* 2 and 3 */
-    if (changed || !growing) tell(live, growing);
+    if (changed || !growing) live_tell(live, growing);
     if (!growing) break;
-    rest(live, (now_ms() - began) * (changed ? REST_AFTER_LOADING : REST_AFTER_LOOKING));
+    live_rest(live, (now_ms() - began) * (changed ? REST_AFTER_LOADING : REST_AFTER_LOOKING));
   }
   return NULL;
 }
@@ -139,7 +139,7 @@ wn_status live_open(struct live *live, const char *path, const struct recording_
 
 wn_status live_start(struct live *live) {
   if (!live->followed) return WN_OK;
-  live->following = !pthread_create(&live->follower, NULL, follow, live);
+  live->following = !pthread_create(&live->follower, NULL, live_follow, live);
   return live->following ? WN_OK : error_set(WN_ENOMEM, "cannot start a thread");
 }
 

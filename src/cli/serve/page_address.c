@@ -16,7 +16,7 @@ static void put_value(FILE *out, const char *text) {
 }
 
 /* NULL for standard input. */
-static const char *name_of(const char *file, bool folders) {
+static const char *page_address_name_of(const char *file, bool folders) {
   if (!file || !strcmp(file, "-")) return NULL;
   return folders ? file : path_name(file);
 }
@@ -43,6 +43,7 @@ char *page_address(const struct report_options *options, enum when moment) {
 }
 
 struct html_head page_head(const struct report_options *options, const char *address, bool folders) {
-  return (struct html_head){address, name_of(options->file, folders), name_of(options->other, folders)};
+  return (struct html_head){address, page_address_name_of(options->file, folders),
+                            page_address_name_of(options->other, folders)};
 }
 /* SPDX-License-Identifier: MIT */

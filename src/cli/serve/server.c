@@ -19,7 +19,7 @@ enum {
 };
 
 /* The page, once for all. */
-static struct MHD_Response *make_page(const struct server_options *options, const struct live *live) {
+static struct MHD_Response *server_make_page(const struct server_options *options, const struct live *live) {
   char *page = NULL, *text = NULL, *policy = html_served_policy();
   size_t size = 0;
   struct MHD_Response *response = NULL;
@@ -45,8 +45,8 @@ static struct MHD_Response *make_page(const struct server_options *options, cons
 /* ---- answers ---- */
 
 /* Asks. An answer that is too large is replaced by one that says so. */
-static wn_status ask(struct answers *answers, const char *request, size_t length, char **bytes,
-                     size_t *size) {
+static wn_status server_ask(struct answers *answers, const char *request, size_t length, char **bytes,
+                            size_t *size) {
   char amount[32], why[128];
   wn_status error = answers_ask(answers, request, length, bytes, size);
   if (error) return answers_fail(answers, wn_last_error(), bytes, size);
@@ -79,7 +79,7 @@ static wn_status write_answers(const struct server *server, const struct web_bod
     const char *next = end_of_request(at, end);
     char *bytes;
     size_t size;
-    error = ask(&server->live->answers, at, (size_t)(next - at), &bytes, &size);
+    error = server_ask(&server->live->answers, at, (size_t)(next - at), &bytes, &size);
     at = next + 1;
     if (error) break;
     fwrite(&(uint32_t){(uint32_t)size}, sizeof(uint32_t), 1, out);
@@ -90,7 +90,8 @@ static wn_status write_answers(const struct server *server, const struct web_bod
   return error;
 }
 
-static web_result answer(const struct server *server, web_connection *to, const struct web_body *body) {
+static web_result server_answer(const struct server *server, web_connection *to,
+                                const struct web_body *body) {
   char *bytes = NULL;
   size_t size;
   if (count_requests(body) > REQUESTS_MOST) return web_refuse(&server->web, to, MHD_HTTP_CONTENT_TOO_LARGE);
@@ -112,7 +113,7 @@ struct listener {
 
 /* An MHD_ContentReaderCallback: waits for the next event. A line that begins with a colon is a sign
  * of life, which browsers ignore. */
-static ssize_t read_event(void *context, uint64_t position, char *buffer, size_t most) {
+static ssize_t server_read_event(void *context, uint64_t position, char *buffer, size_t most) {
   struct listener *listener = context;
   const char *text = ":\n\n";
   (void)position;
@@ -140,8 +141,8 @@ static web_result send_events(const struct server *server, web_connection *to) {
   if (!listener) return MHD_NO;
   *listener = (struct listener){server->live, LIVE_NOTHING_SEEN};
   live_listen(server->live);
-  struct MHD_Response *response =
-      MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, EVENT_BYTES, read_event, listener, free_listener);
+  struct MHD_Response *response = MHD_create_response_from_callback(
+      MHD_SIZE_UNKNOWN, EVENT_BYTES, server_read_event, listener, free_listener);
   if (!response) free_listener(listener);
   return web_send_once(to, MHD_HTTP_OK, web_with_headers(response, "text/event-stream"));
 }
@@ -156,8 +157,8 @@ static const char *behind_token(const struct server *server, const char *path) {
   return is_token && path[0] == '/' && path[TOKEN_DIGITS + 1] == '/' ? path + TOKEN_DIGITS + 2 : NULL;
 }
 
-static web_result begin_request(struct server *server, web_connection *from, const char *path,
-                                const char *method, void **state) {
+static web_result server_begin_request(struct server *server, web_connection *from, const char *path,
+                                       const char *method, void **state) {
   if (!web_is_own(&server->web, from)) return web_refuse(&server->web, from, MHD_HTTP_FORBIDDEN);
   const char *name = behind_token(server, path);
   if (name && !web_admit(&server->web, from))
@@ -172,13 +173,13 @@ static web_result begin_request(struct server *server, web_connection *from, con
 
 /* An MHD_AccessHandlerCallback: called first for the headers, then for each piece of the body, then
  * for its end. */
-static web_result handle(void *context, web_connection *from, const char *path, const char *method,
-                         const char *version, const char *bytes, size_t *count, void **state) {
+static web_result server_handle(void *context, web_connection *from, const char *path, const char *method,
+                                const char *version, const char *bytes, size_t *count, void **state) {
   struct server *server = context;
   struct web_body *body = *state;
   (void)version;
-  if (!body) return begin_request(server, from, path, method, state);
-  return *count ? web_take_bytes(body, bytes, count) : answer(server, from, body);
+  if (!body) return server_begin_request(server, from, path, method, state);
+  return *count ? web_take_bytes(body, bytes, count) : server_answer(server, from, body);
 }
 
 /* ---- starting ---- */
@@ -192,14 +193,14 @@ static wn_status make_token(char token[TOKEN_DIGITS + 1]) {
 }
 
 /* What the server has before its first connection. */
-static wn_status prepare(struct server *server, const struct server_options *options) {
+static wn_status server_prepare(struct server *server, const struct server_options *options) {
   wn_status error = web_create(&server->web);
   if (!error) error = make_token(server->token);
   if (!error) error = endpoint_open(&server->web.endpoint, options->address, options->port);
   if (error) return error;
   snprintf(server->url, sizeof server->url, "http://%s:%u/%s/", server->web.endpoint.host,
            server->web.endpoint.port, server->token);
-  server->page = make_page(options, server->live);
+  server->page = server_make_page(options, server->live);
   return server->page ? WN_OK : error_set(WN_ENOMEM, "cannot start the server");
 }
 
@@ -207,9 +208,9 @@ static wn_status prepare(struct server *server, const struct server_options *opt
 
 wn_status server_start(struct server *server, struct live *live, const struct server_options *options) {
   *server = (struct server){.live = live};
-  wn_status error = prepare(server, options);
+  wn_status error = server_prepare(server, options);
   /* Paths are compared as they were sent: no name needs %XX. */
-  struct web_handlers handlers = {.handle = handle, .context = server, .escaped = true};
+  struct web_handlers handlers = {.handle = server_handle, .context = server, .escaped = true};
   if (!error) error = web_start(&server->web, &handlers);
   if (error) server_stop(server);
   return error;

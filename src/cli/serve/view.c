@@ -17,7 +17,7 @@
  * while a growing trace is loaded anew, and answers come within half a second (bench/results/figures.md). */
 enum { USUAL_SAMPLES = 300000 };
 
-static int parse(struct report_options *options, int argc, char **argv) {
+static int view_parse(struct report_options *options, int argc, char **argv) {
   int code = options_parse(options, FOR_VIEW, argc, argv);
   if (code) return code;
   if (optind == argc || !*argv[optind])
@@ -40,14 +40,14 @@ static void print_part(double kept) {
 }
 
 /* A server that others can reach is what the user asked for, but they may not know what that means. */
-static void warn(const struct server *server) {
+static void view_warn(const struct server *server) {
   if (server->web.endpoint.loopback) return;
   fprintf(stderr,
           "winnow: everybody who can reach this machine and knows the page's address sees the trace%s\n",
           server->web.endpoint.any ? "; elsewhere, its host is the machine's address" : "");
 }
 
-static void announce(const struct report_options *options, const char *url, double kept) {
+static void view_announce(const struct report_options *options, const char *url, double kept) {
   printf("%s shows ", url);
   print_part(kept);
   text_name(stdout, options->file);
@@ -60,7 +60,7 @@ static void announce(const struct report_options *options, const char *url, doub
   if (!options->no_open) desktop_open(url);
 }
 
-static wn_status serve(const struct report_options *options, struct live *live) {
+static wn_status view_serve(const struct report_options *options, struct live *live) {
   struct server server;
   sigset_t ending;
   char *address = page_address(options, load_moment(options, live->recording));
@@ -77,8 +77,8 @@ static wn_status serve(const struct report_options *options, struct live *live) 
   double kept = live->recording->kept;
   error = live_start(live);
   if (!error) {
-    announce(options, server.url, kept);
-    warn(&server);
+    view_announce(options, server.url, kept);
+    view_warn(&server);
     ending_wait(&ending, 0);
   }
   live_stop(live);
@@ -87,7 +87,7 @@ static wn_status serve(const struct report_options *options, struct live *live) 
 }
 
 /* A time after the end of a trace is wrong, unless the program still runs. */
-static wn_status check_time(const struct report_options *options, const struct live *live) {
+static wn_status view_check_time(const struct report_options *options, const struct live *live) {
   const struct when_asked *when = &options->when[0];
   wn_status error = load_check_moment(options, 0, live->recording, options->file);
   if (error || live->followed || when->at != AT_TIME || when->ns <= live->recording->samples->end_ns)
@@ -105,7 +105,7 @@ int command_view(int argc, char **argv) {
   struct recording *before = NULL;
   struct input input;
   char text[512];
-  int code = parse(&options, argc, argv);
+  int code = view_parse(&options, argc, argv);
   if (code) return code;
   if (options.other) code = load_file(&options, options.other, &before);
   if (code) return code;
@@ -113,12 +113,12 @@ int command_view(int argc, char **argv) {
   wn_status error = live_open(&live, input_path(&input), &options.recording, before);
   if (!error) error = load_check_grouping(&options, live.recording, options.file);
   if (!error) error = load_refuse_unlike(options.other, before, options.file, live.recording);
-  if (!error) error = check_time(&options, &live);
+  if (!error) error = view_check_time(&options, &live);
   if (!error && before) load_warn_of_pair(options.other, before, options.file, live.recording);
   if (!error && before) load_say_missing(options.other, source_damage(before->samples->source));
   if (!error && !live.followed)
     load_say_missing(options.file, source_damage(live.recording->samples->source));
-  if (!error) error = serve(&options, &live);
+  if (!error) error = view_serve(&options, &live);
   live_close(&live);
   recording_free(before);
   input_close(&input);

@@ -61,7 +61,7 @@ static size_t leave_escaped(void *context, web_connection *from, char *text) {
   return strlen(text);
 }
 
-static size_t unescape(void *context, web_connection *from, char *text) {
+static size_t web_unescape(void *context, web_connection *from, char *text) {
   (void)context, (void)from;
   return MHD_http_unescape(text);
 }
@@ -82,8 +82,8 @@ wn_status web_start(struct web *web, const struct web_handlers *handlers) {
       MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MOST, MHD_OPTION_CONNECTION_TIMEOUT,
       (unsigned)SILENCE_MOST_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES,
       MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK,
-      handlers->escaped ? leave_escaped : unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED, finish_request, web,
-      MHD_OPTION_NOTIFY_CONNECTION, note_connection, web, MHD_OPTION_END);
+      handlers->escaped ? leave_escaped : web_unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED, finish_request,
+      web, MHD_OPTION_NOTIFY_CONNECTION, note_connection, web, MHD_OPTION_END);
   return web->daemon ? WN_OK : error_set(WN_ENOMEM, "cannot start the server");
 }
 

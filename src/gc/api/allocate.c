@@ -35,7 +35,7 @@ static bool has_room_with_sample(const struct wn_domain *domain, size_t extent) 
 
 /* TOUCH AHEAD of chunk.h. Unless a helper does it, it is a pause of this domain, which is done only
  * if it `may_pause`. */
-static void touch_ahead(struct wn_domain *domain, bool may_pause) {
+static void allocate_touch_ahead(struct wn_domain *domain, bool may_pause) {
   struct wn_heap *heap = domain->heap;
   if (!chunks_are_cold(&heap->store.chunks) || helpers_touch(heap) || !may_pause) return;
   uint64_t began = event_clock(&heap->events, EVENT_PAUSE_BEGINS);
@@ -54,13 +54,13 @@ static void begin_piece(struct wn_domain *domain) {
   bool first = (size_t)(domain->young_end - domain->young_start) == nursery_piece_bytes(domain);
   unsigned owed = ++domain->slices_owed;
   bool has_slice = !first || owed > 1 || nursery_pieces(domain) == 1;
-  touch_ahead(domain, has_slice);
+  allocate_touch_ahead(domain, has_slice);
   if (!has_slice) return;
   domain->slices_owed = 0;
   major_slice(domain, owed);
 }
 
-static __attribute__((noinline)) bool find_room(struct wn_domain *domain, size_t extent) {
+static __attribute__((noinline)) bool allocate_find_room(struct wn_domain *domain, size_t extent) {
   struct wn_heap *heap = domain->heap;
   unsigned tries = 0;
   stress_point(domain, STRESS_ALLOCATION);
@@ -92,13 +92,13 @@ static bool is_made_to_fail(struct wn_domain *domain, size_t words) {
   return request == heap->stress.fail_at && !shortage_of_memory(domain, words, "stress: this request fails");
 }
 
-static inline bool make_room(struct wn_domain *domain, size_t extent) {
+static inline bool allocate_make_room(struct wn_domain *domain, size_t extent) {
   host_run_waiting(domain);
   if (is_made_to_fail(domain, extent)) return false;
-  return has_room_with_sample(domain, extent) || find_room(domain, extent);
+  return has_room_with_sample(domain, extent) || allocate_find_room(domain, extent);
 }
 
-bool allocate_room(struct wn_domain *domain, size_t extent) { return make_room(domain, extent); }
+bool allocate_room(struct wn_domain *domain, size_t extent) { return allocate_make_room(domain, extent); }
 
 /* Small blocks that must be old, which are custom blocks with many external bytes and what
  * wn_marshal_read makes of large messages, come from pools. */
@@ -190,7 +190,7 @@ wn_value *allocate_old_custom(struct wn_domain *domain, size_t words, const wn_c
 }
 
 wn_value *allocate_young_slow(struct wn_domain *domain, size_t words, unsigned tag, const void *frame) {
-  if (!make_room(domain, words + 1)) return NULL;
+  if (!allocate_make_room(domain, words + 1)) return NULL;
   domain->frame = frame;
   return allocate_cut(domain, words, tag, WN_SOURCE_NORMAL);
 }
@@ -216,7 +216,7 @@ OWN_FRAME wn_value *wn_bump_slow(wn_domain *domain, size_t words, unsigned tag) 
 }
 
 /* wn_int(0) in scanned fields, 0 in bytes. */
-static void fill(wn_value *fields, size_t words, unsigned tag) {
+static void allocate_fill(wn_value *fields, size_t words, unsigned tag) {
   if (tag > WN_TAG_SCANNED_MAX)
     memset(fields, 0, words * 8);
   else
@@ -225,15 +225,15 @@ static void fill(wn_value *fields, size_t words, unsigned tag) {
 
 static wn_ref null_handle(void) { return (wn_ref){NULL}; }
 
-static inline wn_value *allocate(wn_domain *domain, size_t words, unsigned tag, const void *frame) {
+static inline wn_value *allocate_allocate(wn_domain *domain, size_t words, unsigned tag, const void *frame) {
   if (words <= WN_MAX_YOUNG_WORDS) {
     wn_value *young = allocate_young(domain, words, tag, frame);
-    if (young) fill(young, words, tag);
+    if (young) allocate_fill(young, words, tag);
     return young;
   }
   bool zeroed;
   wn_value *old = allocate_old(domain, words, tag, frame, &zeroed);
-  if (old && !(zeroed && tag > WN_TAG_SCANNED_MAX)) fill(old, words, tag);
+  if (old && !(zeroed && tag > WN_TAG_SCANNED_MAX)) allocate_fill(old, words, tag);
   return old;
 }
 
@@ -250,7 +250,7 @@ wn_ref allocate_block(wn_domain *domain, size_t words, unsigned tag, const void 
               tag);
     return null_handle();
   }
-  wn_value *fields = allocate(domain, words, tag, frame);
+  wn_value *fields = allocate_allocate(domain, words, tag, frame);
   return fields ? wn_root(domain, (wn_value)fields) : null_handle();
 }
 
@@ -276,7 +276,7 @@ wn_ref allocate_mixed(wn_domain *domain, size_t values, size_t bytes, const void
     error_set(WN_EINVAL, "alloc mixed: more than WN_MAX_WORDS words");
     return null_handle();
   }
-  wn_value *fields = allocate(domain, 1 + values + byte_words, WN_TAG_MIXED, frame);
+  wn_value *fields = allocate_allocate(domain, 1 + values + byte_words, WN_TAG_MIXED, frame);
   if (!fields) return null_handle();
   fields[0] = wn_int((intptr_t)values);
   memset(fields + 1 + values, 0, byte_words * 8);
@@ -316,7 +316,7 @@ OWN_FRAME wn_status wn_alloc_group(wn_domain *domain, size_t n, const wn_shape *
   }
   for (size_t i = 0; i < n; i++) {
     wn_value *fields = allocate_cut(domain, shapes[i].words, shapes[i].tag, WN_SOURCE_NORMAL);
-    fill(fields, shapes[i].words, shapes[i].tag);
+    allocate_fill(fields, shapes[i].words, shapes[i].tag);
     blocks[i] = wn_root(domain, (wn_value)fields);
     if (wn_is_null(blocks[i])) {
       domain->context.top = mark;

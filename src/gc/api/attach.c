@@ -42,7 +42,7 @@ struct whole_domain {
   struct domain_collector collector;
 };
 
-static struct wn_domain *create(wn_heap *heap) {
+static struct wn_domain *attach_create(wn_heap *heap) {
   struct whole_domain *whole = (struct whole_domain *)ending_take_memory();
   if (!whole) whole = metadata_map(sizeof *whole);
   if (!whole) return NULL;
@@ -61,7 +61,7 @@ static unsigned free_slot(const wn_heap *heap) {
   return index;
 }
 
-static void place(wn_heap *heap, struct wn_domain *domain) {
+static void attach_place(wn_heap *heap, struct wn_domain *domain) {
   heap->domains[domain->index] = domain;
   heap->domain_count++;
   if (heap->domains_end <= domain->index) heap->domains_end = domain->index + 1;
@@ -82,7 +82,7 @@ static wn_status enrol_locked(wn_heap *heap, struct wn_domain *domain) {
     return error_set(WN_ENOMEM, "attach: no memory for a minor heap");
   domain->number = heap->domain_sequence++;
   random_seed(&domain->random, heap->seed, 0, domain->number);
-  place(heap, domain);
+  attach_place(heap, domain);
   if (!atomic_load(&heap->starved)) {
     event_point(&heap->events, EVENT_DOMAIN_BEGINS, domain);
     return WN_OK;
@@ -93,7 +93,7 @@ static wn_status enrol_locked(wn_heap *heap, struct wn_domain *domain) {
 }
 
 /* Adds the domain to the heap. The lock keeps leaders from stopping the world meanwhile. */
-static wn_status enrol(wn_heap *heap, struct wn_domain *domain) {
+static wn_status attach_enrol(wn_heap *heap, struct wn_domain *domain) {
   lock_acquire(&heap->world, LOCK_RANK_WORLD);
   wn_status status = enrol_locked(heap, domain);
   lock_release(&heap->world, LOCK_RANK_WORLD);
@@ -101,14 +101,14 @@ static wn_status enrol(wn_heap *heap, struct wn_domain *domain) {
 }
 
 wn_status domain_attach(wn_heap *heap, struct wn_domain *parent, wn_domain **out) {
-  struct wn_domain *domain = create(heap);
+  struct wn_domain *domain = attach_create(heap);
   struct domain_thread *thread = domain ? thread_create(domain) : NULL;
   if (!thread) {
     if (domain) ending_destroy(domain);
     return error_set(WN_ENOMEM, "attach: no memory for a domain");
   }
   host_domain_begins(domain, parent);
-  wn_status status = enrol(heap, domain);
+  wn_status status = attach_enrol(heap, domain);
   if (status) {
     host_domain_ends(domain);
     thread_destroy(thread);
@@ -138,7 +138,7 @@ static wn_status check_alone(const struct domain_thread *thread) {
 }
 
 /* No callback runs in the domain any more. The calling thread is its last one, and runs. */
-static void end(struct wn_domain *domain) {
+static void attach_end(struct wn_domain *domain) {
   wn_heap *heap = domain->heap;
   struct domain_thread *thread = domain->running;
   domain->context.top = thread->slots; /* its handles die */
@@ -174,7 +174,7 @@ void domain_give_up(struct domain_thread *thread) {
   thread_stop(thread);
   domain_await_others(domain);
   host_thread_leaves(thread);
-  end(domain);
+  attach_end(domain);
 }
 
 /* The calling thread takes over one of them. The collection that ends it ends the others. */
@@ -194,7 +194,7 @@ void domain_end_lost(struct wn_heap *heap) {
   host_thread_leaves(thread);
   do major_collect(domain, COLLECT_MINOR, STOP_DOMAIN_ENDS);
   while (atomic_load(&heap->lost));
-  end(domain);
+  attach_end(domain);
 }
 
 /* ---- public ---- */
@@ -225,7 +225,7 @@ wn_status wn_domain_detach(wn_domain *domain) {
     host_thread_begins(thread);
     return status;
   }
-  end(domain);
+  attach_end(domain);
   return WN_OK;
 }
 /* SPDX-License-Identifier: MIT */

@@ -28,7 +28,7 @@
  * environment. */
 static const char *variable(void) { return getauxval(AT_SECURE) ? NULL : getenv("WINNOW_PARAMS"); }
 
-static wn_status gather(const wn_heap_options *options, struct params *params) {
+static wn_status control_gather(const wn_heap_options *options, struct params *params) {
   static const wn_gc_control defaults = WN_GC_CONTROL_DEFAULTS;
   size_t soft = options->soft_limit_bytes;
   *params = (struct params){.control = options->parameters,
@@ -60,7 +60,7 @@ static void tell_of_checks(const struct wn_heap *heap) {
 }
 
 /* Stores the parameters, and those that are kept elsewhere. */
-static void store(struct wn_heap *heap, wn_gc_control *control) {
+static void control_store(struct wn_heap *heap, wn_gc_control *control) {
   for (unsigned i = 0; i < CONTROLS; i++)
     __atomic_store_n(control_field(&heap->control, &parameters[i]), *control_field(control, &parameters[i]),
                      __ATOMIC_RELAXED);
@@ -75,14 +75,14 @@ static void store(struct wn_heap *heap, wn_gc_control *control) {
 static size_t minor_size(const struct wn_domain *domain) { return domain->young_words; }
 
 /* The new minor heap may be where stale blocks were: nothing is checked as stale any more. */
-static bool place(struct wn_domain *domain, size_t words) {
+static bool control_place(struct wn_domain *domain, size_t words) {
   domain->stale = domain->stale_end = NULL;
   return nursery_place(domain, words);
 }
 
 static bool place_all(struct wn_heap *heap, const size_t words[DOMAINS_MOST]) {
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
-    if (!place(domain, words[domain->index])) return false;
+    if (!control_place(domain, words[domain->index])) return false;
   return true;
 }
 
@@ -93,7 +93,7 @@ static void limit_slots(struct wn_heap *heap) {
 
 /* Gives `only`, or all domains if it is NULL, minor heaps of so many words. The world is
  * stopped. */
-static wn_status resize(struct wn_domain *leader, const struct wn_domain *only, size_t words) {
+static wn_status control_resize(struct wn_domain *leader, const struct wn_domain *only, size_t words) {
   struct wn_heap *heap = leader->heap;
   size_t before[DOMAINS_MOST] = {0}, after[DOMAINS_MOST] = {0};
   bool grows = false;
@@ -128,7 +128,7 @@ static wn_status check_size(const struct wn_heap *heap, long words) {
 
 wn_status control_initialise(struct wn_heap *heap, const wn_heap_options *options) {
   struct params params;
-  wn_status status = gather(options, &params);
+  wn_status status = control_gather(options, &params);
   if (status) return status;
   limit_open(heap, (size_t)params.soft_limit, params.cgroup != 0);
   heap->helper_threads = (int)params.helpers;
@@ -152,7 +152,7 @@ wn_status control_initialise(struct wn_heap *heap, const wn_heap_options *option
 
 wn_status control_apply_first(struct wn_heap *heap) {
   wn_gc_control control = heap->control;
-  store(heap, &control);
+  control_store(heap, &control);
   event_point(&heap->events, EVENT_HEAP_OPENS, NULL);
   wn_status status = check_size(heap, control.minor_heap_size); /* addresses may be short */
   if (!status && heap->initial_words && !chunks_prepare(&heap->store.chunks, heap->initial_words))
@@ -182,9 +182,9 @@ wn_status wn_gc_set(wn_domain *domain, const wn_gc_control *control) {
   stress_world_stop(domain, STOP_PARAMETERS);
   wn_gc_control before = heap->control;
   if (after.minor_heap_size != before.minor_heap_size)
-    status = resize(domain, NULL, (size_t)after.minor_heap_size);
+    status = control_resize(domain, NULL, (size_t)after.minor_heap_size);
   if (!status) {
-    store(heap, &after);
+    control_store(heap, &after);
     if (after.stack_limit != before.stack_limit) limit_slots(heap);
     for (unsigned i = 0; i < CONTROLS; i++)
       event_parameter(&heap->events, domain, parameters[i].name, *control_field(&before, &parameters[i]),
@@ -200,7 +200,7 @@ wn_status wn_gc_set_domain_minor_heap(wn_domain *domain, long words) {
   if (status) return status;
   stress_world_stop(domain, STOP_PARAMETERS);
   long before = (long)minor_size(domain);
-  if (words != before) status = resize(domain, domain, (size_t)words);
+  if (words != before) status = control_resize(domain, domain, (size_t)words);
   if (!status) event_parameter(&domain->heap->events, domain, "minor heap of this domain", before, words);
   world_release(domain);
   return status;

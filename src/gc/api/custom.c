@@ -58,7 +58,7 @@ static size_t exchange_external(struct custom *custom, size_t external_bytes) {
   return before & EXTERNAL_MOST;
 }
 
-static void grow(struct wn_domain *domain, wn_value block, size_t bytes) {
+static void custom_grow(struct wn_domain *domain, wn_value block, size_t bytes) {
   atomic_fetch_add(&domain->heap->store.external, bytes);
   if (heap_is_young(domain->heap, block))
     domain->young_external += bytes;
@@ -69,7 +69,7 @@ static void grow(struct wn_domain *domain, wn_value block, size_t bytes) {
 
 /* The block may be young in another domain, where its bytes were counted: so what this domain has
  * counted may be less. Both counts begin again at the next minor collection. */
-static void shrink(struct wn_domain *domain, wn_value block, size_t from, size_t to) {
+static void custom_shrink(struct wn_domain *domain, wn_value block, size_t from, size_t to) {
   size_t bytes = from - to;
   atomic_fetch_sub(&domain->heap->store.external, bytes);
   if (custom_is_tracked((const struct custom *)block)) host_outside_shrank(domain, block, from, to);
@@ -92,8 +92,8 @@ static wn_status adjust(struct wn_domain *domain, wn_ref block, size_t external_
     major_collect_and_slice(domain, STOP_EXTERNAL);
   domain->frame = frame;
   before = exchange_external(custom_of(block), external_bytes);
-  if (external_bytes > before) grow(domain, *block.slot, external_bytes - before);
-  if (external_bytes < before) shrink(domain, *block.slot, before, external_bytes);
+  if (external_bytes > before) custom_grow(domain, *block.slot, external_bytes - before);
+  if (external_bytes < before) custom_shrink(domain, *block.slot, before, external_bytes);
   return WN_OK;
 }
 

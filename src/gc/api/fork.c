@@ -76,7 +76,7 @@ static struct wn_domain *own_of(const struct wn_heap *heap) {
   return thread ? thread->domain : NULL;
 }
 
-static void before_fork(void) {
+static void fork_before_fork(void) {
   sigset_t all, mask;
   if (hooks_running || !process_may_acquire()) return;
   sigfillset(&all);
@@ -95,7 +95,7 @@ static void before_fork(void) {
   if (CHECKS) debug_before_fork();
 }
 
-static void release(struct wn_heap *heap) {
+static void fork_release(struct wn_heap *heap) {
   give_locks_of(heap);
   memprof_after_fork(&heap->engine);
   helpers_resume(heap);
@@ -174,7 +174,7 @@ static void in_child_of(struct wn_heap *heap) {
 static void after_fork(bool child) {
   if (!under_way.prepared) return;
   if (CHECKS) debug_after_fork();
-  for (struct wn_heap *heap = heaps_open(); heap; heap = heap->next_open) release(heap);
+  for (struct wn_heap *heap = heaps_open(); heap; heap = heap->next_open) fork_release(heap);
   if (child) {
     for (struct wn_heap *heap = heaps_open(); heap; heap = heap->next_open) in_child_of(heap);
     joins_lose_threads();
@@ -185,15 +185,15 @@ static void after_fork(bool child) {
   pthread_sigmask(SIG_SETMASK, &under_way.mask, NULL);
 }
 
-static void in_parent(void) { after_fork(false); }
-static void in_child(void) { after_fork(true); }
+static void fork_in_parent(void) { after_fork(false); }
+static void fork_in_child(void) { after_fork(true); }
 
-static void handle(void) { pthread_atfork(before_fork, in_parent, in_child); }
+static void fork_handle(void) { pthread_atfork(fork_before_fork, fork_in_parent, fork_in_child); }
 
 /* ---- shared ---- */
 
 void fork_prepare(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, handle);
+  pthread_once(&once, fork_handle);
 }
 /* SPDX-License-Identifier: MIT */

@@ -8,7 +8,7 @@
 
 /* Nothing is done while an exception is pending, since callbacks could not run. The exception may
  * leave here. */
-static wn_status begin(wn_domain *domain, const char *what) {
+static wn_status gc_begin(wn_domain *domain, const char *what) {
   wn_status status = caller_check(domain, what);
   if (!status) stress_call(domain);
   if (!status && turn_must_yield(&domain->turn)) domain_yield(domain);
@@ -16,7 +16,7 @@ static wn_status begin(wn_domain *domain, const char *what) {
 }
 
 wn_status wn_gc_minor(wn_domain *domain) {
-  wn_status status = begin(domain, "minor");
+  wn_status status = gc_begin(domain, "minor");
   if (status) return status;
   major_collect(domain, COLLECT_MINOR, STOP_REQUEST);
   return finalisers_run_pending(domain);
@@ -37,7 +37,7 @@ long wn_gc_major_slice(wn_domain *domain, long words) {
 }
 
 wn_status wn_gc_major(wn_domain *domain) {
-  wn_status status = begin(domain, "major");
+  wn_status status = gc_begin(domain, "major");
   if (status) return status;
   major_finish_cycle(domain, STOP_REQUEST);
   return finalisers_run_pending(domain);
@@ -45,7 +45,7 @@ wn_status wn_gc_major(wn_domain *domain) {
 
 /* One full collection: values that finalisers let go wait for the next call. */
 static wn_status full_major(wn_domain *domain, const char *what) {
-  wn_status status = begin(domain, what);
+  wn_status status = gc_begin(domain, what);
   if (status) return status;
   major_full(domain, STOP_REQUEST);
   status = finalisers_run_pending(domain);

@@ -7,7 +7,7 @@ static const uint64_t bounds_ns[HISTOGRAM_BOUNDS] = {
     2000000,   5000000,    10000000,   20000000,   50000000,   100000000, 200000000,
     500000000, 1000000000, 2000000000, 5000000000, 10000000000};
 
-static void raise_to(_Atomic(uint64_t) *most, uint64_t ns) {
+static void histogram_raise_to(_Atomic(uint64_t) *most, uint64_t ns) {
   uint64_t before = atomic_load_explicit(most, memory_order_relaxed);
   while (before < ns && !atomic_compare_exchange_weak_explicit(most, &before, ns, memory_order_relaxed,
                                                                memory_order_relaxed)) {}
@@ -24,7 +24,7 @@ void histogram_add(struct histogram *histogram, uint64_t ns) {
   while (bucket < HISTOGRAM_BOUNDS && ns > bounds_ns[bucket]) bucket++;
   atomic_fetch_add_explicit(&histogram->buckets[bucket], 1, memory_order_relaxed);
   atomic_fetch_add_explicit(&histogram->sum_ns, ns, memory_order_relaxed);
-  raise_to(&histogram->max_ns, ns);
+  histogram_raise_to(&histogram->max_ns, ns);
 }
 
 void histogram_copy(const struct histogram *from, struct histogram *to) {

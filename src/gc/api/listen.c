@@ -48,7 +48,7 @@ static const wn_gc_cause stop_causes[] = {
     [STOP_VERIFY] = WN_GC_CAUSE_VERIFY,         [STOP_LISTENERS] = WN_GC_CAUSE_LISTENERS,
 };
 
-static uint64_t wants_of(uint64_t kinds) {
+static uint64_t listen_wants_of(uint64_t kinds) {
   uint64_t wants = 0;
   if (kinds & WN_GC_EVENT(WN_GC_STOP_ENDS)) kinds |= WN_GC_EVENT(WN_GC_STOP_BEGINS);
   for (unsigned kind = 0; kind < EVENT_KINDS; kind++)
@@ -94,7 +94,7 @@ static void add_members(const struct wn_gc_listener *listener, const struct even
   }
 }
 
-static void tell(const struct wn_gc_listener *listener, const struct event *event) {
+static void listen_tell(const struct wn_gc_listener *listener, const struct event *event) {
   wn_gc_event told = {.size = sizeof told,
                       .kind = public_kinds[event->kind],
                       .domain = event->domain ? event->domain->number : UINT64_MAX,
@@ -109,18 +109,18 @@ static void tell(const struct wn_gc_listener *listener, const struct event *even
   telling = was_telling;
 }
 
-static void hear(struct listener *heard_by, const struct event *event) {
+static void listen_hear(struct listener *heard_by, const struct event *event) {
   struct wn_gc_listener *listener = (struct wn_gc_listener *)heard_by;
   if (is_heard(listener, event) && listener->kinds & WN_GC_EVENT(public_kinds[event->kind]))
-    tell(listener, event);
+    listen_tell(listener, event);
   if (event->kind == EVENT_STOP_ENDS) listener->stopped_ns = 0;
 }
 
 /* ---- shared ---- */
 
 void listen_add(struct wn_heap *heap, struct wn_gc_listener *listener) {
-  listener->listener.hear = hear;
-  listener->listener.wants = wants_of(listener->kinds);
+  listener->listener.hear = listen_hear;
+  listener->listener.wants = listen_wants_of(listener->kinds);
   listeners_add(heap, &listener->listener);
 }
 
@@ -129,7 +129,7 @@ wn_status listen_check(const struct wn_domain *domain, const char *what) {
   return caller_check(domain, what);
 }
 
-static void end(struct wn_heap *heap, struct wn_gc_listener **link) {
+static void listen_end(struct wn_heap *heap, struct wn_gc_listener **link) {
   struct wn_gc_listener *listener = *link;
   *link = listener->next;
   listeners_remove(heap, &listener->listener);
@@ -137,7 +137,7 @@ static void end(struct wn_heap *heap, struct wn_gc_listener **link) {
 }
 
 void listen_close_all(struct wn_heap *heap) {
-  while (heap->public_listeners) end(heap, &heap->public_listeners);
+  while (heap->public_listeners) listen_end(heap, &heap->public_listeners);
 }
 
 /* ---- public ---- */
@@ -194,7 +194,7 @@ wn_status wn_gc_unlisten(wn_domain *domain, wn_gc_listener *listener) {
   struct wn_gc_listener **link = &domain->heap->public_listeners;
   while (*link && *link != listener) link = &(*link)->next;
   bool found = *link != NULL;
-  if (found) end(domain->heap, link);
+  if (found) listen_end(domain->heap, link);
   world_release(domain);
   return found ? WN_OK : error_set(WN_EINVAL, "unlisten: the heap has no such listener");
 }

@@ -21,7 +21,7 @@ struct metrics {
 static const uint64_t KINDS = WN_GC_EVENT(WN_GC_PAUSE_ENDS) | WN_GC_EVENT(WN_GC_STOP_ENDS) |
                               WN_GC_EVENT(WN_GC_MINOR_ENDS) | WN_GC_EVENT(WN_GC_CYCLE_ENDS);
 
-static void count(const wn_gc_event *event, void *context) {
+static void metrics_count(const wn_gc_event *event, void *context) {
   struct metrics_counts *counts = context;
   uint64_t ns = event->ns - event->began_ns;
   switch (event->kind) {
@@ -46,7 +46,7 @@ static void copy_counts(const struct metrics_counts *from, struct metrics_counts
 }
 
 /* The world is stopped. False: nothing is counted. */
-static bool look(struct wn_heap *heap, struct metrics_moment *moment) {
+static bool metrics_look(struct wn_heap *heap, struct metrics_moment *moment) {
   if (!heap->metrics) return false;
   copy_counts(&heap->metrics->counts, &moment->counts);
   stats_count(heap, &moment->stat);
@@ -56,7 +56,7 @@ static bool look(struct wn_heap *heap, struct metrics_moment *moment) {
 }
 
 /* The world is stopped, or no domain is left. */
-static void end(struct wn_heap *heap) {
+static void metrics_end(struct wn_heap *heap) {
   struct metrics *metrics = heap->metrics;
   heap->metrics = NULL;
   listeners_remove(heap, &metrics->listener.listener);
@@ -66,7 +66,7 @@ static void end(struct wn_heap *heap) {
 /* ---- shared ---- */
 
 void metrics_close(struct wn_heap *heap) {
-  if (heap->metrics) end(heap);
+  if (heap->metrics) metrics_end(heap);
 }
 
 /* ---- public ---- */
@@ -78,7 +78,7 @@ wn_status wn_gc_metrics_begin(wn_domain *domain) {
   struct metrics *made = metadata_map(sizeof *made);
   if (!made) return error_set(WN_ENOMEM, "metrics begin: no memory");
   made->listener.kinds = KINDS;
-  made->listener.hear = count;
+  made->listener.hear = metrics_count;
   made->listener.context = &made->counts;
   stress_world_stop(domain, STOP_LISTENERS);
   bool counts = heap->metrics != NULL;
@@ -99,7 +99,7 @@ wn_status wn_gc_metrics(wn_domain *domain, FILE *out) {
   if (!out) return error_set(WN_EINVAL, "metrics: there is no file");
   stress_world_stop(domain, STOP_STATISTICS);
   helpers_pause(domain->heap);
-  bool counts = look(domain->heap, &moment);
+  bool counts = metrics_look(domain->heap, &moment);
   helpers_resume(domain->heap);
   world_release(domain);
   if (!counts) return error_set(WN_ESTATE, "metrics: they have not begun");
@@ -112,7 +112,7 @@ wn_status wn_gc_metrics_end(wn_domain *domain) {
   if (status) return status;
   stress_world_stop(domain, STOP_LISTENERS);
   bool counts = domain->heap->metrics != NULL;
-  if (counts) end(domain->heap);
+  if (counts) metrics_end(domain->heap);
   world_release(domain);
   return counts ? WN_OK : error_set(WN_ESTATE, "metrics end: they have not begun");
 }

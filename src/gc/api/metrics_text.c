@@ -19,14 +19,15 @@ static void print_seconds(FILE *out, uint64_t ns) {
   fprintf(out, ".%0*" PRIu64, digits, rest);
 }
 
-static void print_head(FILE *out, const char *name, const char *type, const char *help) {
+static void metrics_text_print_head(FILE *out, const char *name, const char *type, const char *help) {
   fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
 /* ---- counters and gauges ---- */
 
-static void print_number(FILE *out, const char *name, const char *type, const char *help, double number) {
-  print_head(out, name, type, help);
+static void metrics_text_print_number(FILE *out, const char *name, const char *type, const char *help,
+                                      double number) {
+  metrics_text_print_head(out, name, type, help);
   fprintf(out, "%s %.0f\n", name, number);
 }
 
@@ -57,7 +58,7 @@ static void print_stat(FILE *out, const wn_gc_stat *stat) {
       {"winnow_gc_handles", "gauge", "Handles in use.", (double)stat->stack_size},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    print_number(out, rows[i].name, rows[i].type, rows[i].help, rows[i].number);
+    metrics_text_print_number(out, rows[i].name, rows[i].type, rows[i].help, rows[i].number);
 }
 
 /* ---- histograms ---- */
@@ -70,17 +71,17 @@ struct family {
   unsigned first; /* WN_GC_CAUSE_NONE: the one histogram has no cause */
 };
 
-static const char *cause_of(const struct family *family, unsigned i) {
+static const char *metrics_text_cause_of(const struct family *family, unsigned i) {
   return wn_gc_cause_text((wn_gc_cause)(family->first + i));
 }
 
 static void print_labels(FILE *out, const struct family *family, unsigned i) {
-  if (family->first) fprintf(out, "{cause=\"%s\"}", cause_of(family, i));
+  if (family->first) fprintf(out, "{cause=\"%s\"}", metrics_text_cause_of(family, i));
 }
 
 static void print_bucket(FILE *out, const struct family *family, unsigned i, unsigned bucket) {
   fprintf(out, "%s_bucket{", family->name);
-  if (family->first) fprintf(out, "cause=\"%s\",", cause_of(family, i));
+  if (family->first) fprintf(out, "cause=\"%s\",", metrics_text_cause_of(family, i));
   fprintf(out, "le=\"");
   if (bucket < HISTOGRAM_BOUNDS)
     print_seconds(out, histogram_bound_ns(bucket));
@@ -118,7 +119,7 @@ static void print_maxima(FILE *out, const struct family *family) {
 }
 
 static void print_family(FILE *out, const struct family *family) {
-  print_head(out, family->name, "histogram", family->help);
+  metrics_text_print_head(out, family->name, "histogram", family->help);
   for (unsigned i = 0; i < family->count; i++) print_histogram(out, family, i);
   print_maxima(out, family);
 }
@@ -143,9 +144,9 @@ static void print_times(FILE *out, const struct metrics_counts *counts) {
 
 void metrics_write(const struct metrics_moment *moment, FILE *out) {
   print_stat(out, &moment->stat);
-  print_number(out, "winnow_gc_mapped_bytes", "gauge", "Bytes that the major heap has from the system.",
-               (double)moment->mapped_bytes);
-  print_number(out, "winnow_gc_domains", "gauge", "Domains of the heap.", moment->domains);
+  metrics_text_print_number(out, "winnow_gc_mapped_bytes", "gauge",
+                            "Bytes that the major heap has from the system.", (double)moment->mapped_bytes);
+  metrics_text_print_number(out, "winnow_gc_domains", "gauge", "Domains of the heap.", moment->domains);
   print_times(out, &moment->counts);
 }
 /* SPDX-License-Identifier: MIT */

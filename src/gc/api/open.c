@@ -30,14 +30,14 @@ struct whole_heap {
 /* Protected by the lock of process.h. */
 static wn_heap *heaps;
 
-static void list(wn_heap *heap) {
+static void open_list(wn_heap *heap) {
   process_acquire();
   heap->next_open = heaps;
   heaps = heap;
   process_release();
 }
 
-static void unlist(const wn_heap *heap) {
+static void open_unlist(const wn_heap *heap) {
   wn_heap **link = &heaps;
   process_acquire();
   while (*link != heap) link = &(*link)->next_open;
@@ -67,7 +67,7 @@ static void forget_marshal_kinds(wn_heap *heap) {
   }
 }
 
-static void destroy(wn_heap *heap) {
+static void open_destroy(wn_heap *heap) {
   ending_bury(heap);
   trace_close_all(heap);
   metrics_close(heap);
@@ -111,12 +111,12 @@ static wn_status open_heap(const wn_heap_options *options, wn_heap **out) {
     status = error_set(WN_ENOMEM, "heap: the address space (ulimit -v) is too small");
   if (!status) status = control_apply_first(heap);
   if (status) {
-    destroy(heap);
+    open_destroy(heap);
     return status;
   }
   fork_prepare();
   helpers_start(heap, heap->helper_threads);
-  list(heap);
+  open_list(heap);
   *out = heap;
   return WN_OK;
 }
@@ -149,11 +149,11 @@ wn_status wn_heap_close(wn_heap *heap) {
   if (domains) return error_set(WN_EBUSY, "heap close: %u domains are attached", domains);
   wn_status status = heap->finalise_at_close ? finalise_all(heap) : WN_OK;
   if (status) return status;
-  unlist(heap);
+  open_unlist(heap);
   helpers_stop(heap);
   event_point(&heap->events, EVENT_HEAP_CLOSES, NULL);
   store_release_customs(&heap->store);
-  destroy(heap);
+  open_destroy(heap);
   return WN_OK;
 }
 

@@ -5,7 +5,7 @@
 #include "gc/domains/debug.h"
 #include "gc/domains/stress.h"
 
-static wn_status check(wn_domain *domain, wn_ref block, const char *what) {
+static wn_status pin_check(wn_domain *domain, wn_ref block, const char *what) {
   wn_status status = caller_check(domain, what);
   if (status) return status;
   if (wn_is_null(block) || wn_is_int(*block.slot))
@@ -17,7 +17,7 @@ static wn_status check(wn_domain *domain, wn_ref block, const char *what) {
 
 wn_status wn_pin(wn_domain *domain, wn_ref block) {
   DEBUG_HANDLE(domain, block);
-  wn_status status = check(domain, block, "pin");
+  wn_status status = pin_check(domain, block, "pin");
   if (status) return status;
   stress_call(domain);
   while (heap_is_young(domain->heap, *block.slot)) major_collect(domain, COLLECT_MINOR, STOP_REQUEST);
@@ -26,7 +26,7 @@ wn_status wn_pin(wn_domain *domain, wn_ref block) {
 
 wn_status wn_unpin(wn_domain *domain, wn_ref block) {
   DEBUG_HANDLE(domain, block);
-  wn_status status = check(domain, block, "unpin");
+  wn_status status = pin_check(domain, block, "unpin");
   if (status) return status;
   return pins_remove(domain->heap, *block.slot) ? WN_OK : error_set(WN_EINVAL, "unpin: it is not pinned");
 }

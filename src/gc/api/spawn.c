@@ -111,7 +111,7 @@ static void *run_thread(void *argument) {
  * no thread is joined twice. */
 static struct wn_join *joins; /* protected by the lock of process.h */
 
-static void list(struct wn_join *join) {
+static void spawn_list(struct wn_join *join) {
   process_acquire();
   join->next = joins;
   joins = join;
@@ -120,7 +120,7 @@ static void list(struct wn_join *join) {
 
 /* Nothing is read through the pointer before it is found in the list. A thread cannot join
  * itself. */
-static wn_status unlist(const struct wn_join *join) {
+static wn_status spawn_unlist(const struct wn_join *join) {
   wn_status status = WN_OK;
   process_acquire();
   struct wn_join **link = &joins;
@@ -150,7 +150,7 @@ static struct wn_join *join_create(wn_domain *domain, wn_body *body, void *argum
   return join;
 }
 
-static wn_status start(wn_domain *domain, struct wn_join *join, void *(*main)(void *)) {
+static wn_status spawn_start(wn_domain *domain, struct wn_join *join, void *(*main)(void *)) {
   if (pthread_create(&join->thread, NULL, main, join))
     return error_set(WN_ESYS, "spawn: the system has no thread");
   if (join->of_domain) return WN_OK;
@@ -173,12 +173,12 @@ wn_status wn_domain_spawn(wn_domain *parent, wn_body *body, void *argument, wn_j
   if (status) return status;
   struct wn_join *made = join_create(parent, body, argument);
   if (!made) return error_set(WN_ENOMEM, "spawn: no memory");
-  status = start(parent, made, run_domain);
+  status = spawn_start(parent, made, run_domain);
   if (status) {
     join_destroy(made);
     return status;
   }
-  list(made);
+  spawn_list(made);
   *join = made;
   return WN_OK;
 }
@@ -193,10 +193,10 @@ wn_status wn_thread_spawn(wn_domain *domain, wn_body *body, void *argument, wn_j
     made->of_domain->spawned = true;
     atomic_fetch_add(&domain->others, 1);
   }
-  status =
-      made && made->of_domain ? start(domain, made, run_thread) : error_set(WN_ENOMEM, "spawn: no memory");
+  status = made && made->of_domain ? spawn_start(domain, made, run_thread)
+                                   : error_set(WN_ENOMEM, "spawn: no memory");
   if (!status) {
-    list(made);
+    spawn_list(made);
     *join = made;
     return WN_OK;
   }
@@ -212,7 +212,7 @@ wn_status wn_thread_spawn(wn_domain *domain, wn_body *body, void *argument, wn_j
 wn_status wn_join_wait(wn_domain *domain, wn_join *join) {
   if (!domain || !join) return error_set(WN_EINVAL, "join: an argument is NULL");
   wn_status status = caller_check(domain, "join");
-  if (!status) status = unlist(join);
+  if (!status) status = spawn_unlist(join);
   if (CHECKS && status == WN_EINVAL)
     debug_complain(__func__, "the thread was joined already, or never spawned");
   if (status) return status;

@@ -36,7 +36,7 @@ struct walk {
   size_t run_least; /* the least run that an allocation can use */
 };
 
-static void end_run(struct walk *walk) {
+static void stats_end_run(struct walk *walk) {
   size_t words = walk->run;
   walk->run = 0;
   if (!words) return;
@@ -50,13 +50,13 @@ static void end_run(struct walk *walk) {
 }
 
 /* A block or a free run that takes `words` words of the heap. */
-static void add(struct walk *walk, wn_value header, size_t words) {
+static void stats_add(struct walk *walk, wn_value header, size_t words) {
   unsigned colour = header_colour(header);
   if (colour == COLOUR_FREE || (walk->sweeping && colour != walk->live)) {
     walk->run += words;
     return;
   }
-  end_run(walk);
+  stats_end_run(walk);
   walk->stat->live_blocks++;
   walk->stat->live_words += (long)header_extent(header);
   walk->stat->fragments += (long)(words - header_extent(header));
@@ -68,38 +68,38 @@ static void add_pool(struct pool *pool, void *context) {
   walk->run_least = 1;
   for (wn_value *at = pool_first(pool); at < pool_end(pool);) {
     size_t words = header_colour(*at) == COLOUR_FREE ? header_extent(*at) : class_words[pool->class];
-    add(walk, *at, words);
+    stats_add(walk, *at, words);
     at += words;
     of_blocks += words;
   }
-  end_run(walk);
+  stats_end_run(walk);
   walk->stat->fragments += (long)(POOL_WORDS - of_blocks);
 }
 
 /* Chunks may be neighbours, but no run goes from one to the next. */
 static void add_medium(wn_value *at, void *context) {
   struct walk *walk = context;
-  if ((uintptr_t)at % CHUNK_BYTES == 0) end_run(walk);
+  if ((uintptr_t)at % CHUNK_BYTES == 0) stats_end_run(walk);
   walk->run_least = MEDIUM_EXTENT_LEAST;
-  add(walk, *at, medium_extent(*at));
+  stats_add(walk, *at, medium_extent(*at));
 }
 
-static void add_large(struct large *large, void *context) {
+static void stats_add_large(struct large *large, void *context) {
   struct walk *walk = context;
-  end_run(walk);
+  stats_end_run(walk);
   walk->run_least = 1;
-  add(walk, large->header, large->bytes / 8);
-  end_run(walk);
+  stats_add(walk, large->header, large->bytes / 8);
+  stats_end_run(walk);
 }
 
 static void add_units(struct walk *walk, const struct chunk *chunk) {
   walk->run_least = 1;
   for (unsigned unit = 0; unit < CHUNK_UNITS; unit++)
     if (chunk->used >> unit & 1)
-      end_run(walk);
+      stats_end_run(walk);
     else
       walk->run += POOL_WORDS;
-  end_run(walk);
+  stats_end_run(walk);
 }
 
 static void walk_heap(struct wn_heap *heap, wn_gc_stat *stat) {
@@ -109,8 +109,8 @@ static void walk_heap(struct wn_heap *heap, wn_gc_stat *stat) {
   pools_each(&heap->store, add_pool, &walk);
   for (size_t i = 0; i < heap->store.chunks.count; i++)
     if (heap->store.chunks.table[i].use == CHUNK_POOLS) add_units(&walk, &heap->store.chunks.table[i]);
-  medium_each(&heap->store, add_medium, add_large, &walk);
-  end_run(&walk);
+  medium_each(&heap->store, add_medium, stats_add_large, &walk);
+  stats_end_run(&walk);
 }
 
 /* ---- counts ---- */
@@ -206,22 +206,22 @@ long wn_gc_get_minor_free(wn_domain *domain) {
 
 /* ---- printing ---- */
 
-static int width_of(double number) { return snprintf(NULL, 0, "%.0f", number); }
+static int stats_width_of(double number) { return snprintf(NULL, 0, "%.0f", number); }
 
-static void print_collections(FILE *out, const wn_gc_stat *stat) {
+static void stats_print_collections(FILE *out, const wn_gc_stat *stat) {
   fprintf(out, "%-24s%ld\n%-24s%ld\n%-24s%ld\n%-26s%ld\n\n", "minor_collections:", stat->minor_collections,
           "major_collections:", stat->major_collections, "compactions:", stat->compactions,
           "forced_major_collections:", stat->forced_major_collections);
 }
 
 static void print_words(FILE *out, const wn_gc_stat *stat) {
-  int width = width_of(stat->minor_words);
+  int width = stats_width_of(stat->minor_words);
   fprintf(out, "%-16s%*.0f\n%-16s%*.0f\n%-16s%*.0f\n\n", "minor_words:", width, stat->minor_words,
           "promoted_words:", width, stat->promoted_words, "major_words:", width, stat->major_words);
 }
 
 static void print_heap(FILE *out, const wn_gc_stat *stat) {
-  int width = width_of((double)stat->top_heap_words);
+  int width = stats_width_of((double)stat->top_heap_words);
   const struct {
     const char *name;
     long value;
@@ -239,7 +239,7 @@ wn_status wn_gc_print_stat(wn_domain *domain, FILE *out) {
   if (!out) return error_set(WN_EINVAL, "print stat: there is no file");
   wn_status status = wn_gc_read_stat(domain, &stat);
   if (status) return status;
-  print_collections(out, &stat);
+  stats_print_collections(out, &stat);
   print_words(out, &stat);
   print_heap(out, &stat);
   return ferror(out) ? error_set(WN_EIO, "print stat: the file cannot be written") : WN_OK;

@@ -81,7 +81,7 @@ static void record_types(const struct heap_trace *trace, struct wn_heap *heap) {
   host_ask_types(heap, profile, tell_type, &telling);
 }
 
-static void hear(struct listener *listener, const struct event *event) {
+static void trace_hear(struct listener *listener, const struct event *event) {
   struct recorder *recorder = ((struct heap_trace *)listener)->recorder;
   struct wn_domain *domain = event->domain;
   uint64_t ns = event->ns - event->began_ns;
@@ -112,7 +112,7 @@ static void begin_listening(struct heap_trace *trace, struct wn_domain *leader) 
   struct wn_heap *heap = leader->heap;
   trace->next = heap->traces;
   heap->traces = trace;
-  trace->listener.hear = hear;
+  trace->listener.hear = trace_hear;
   trace->listener.wants = wants(trace);
   listeners_add(heap, &trace->listener);
   recorder_collection(trace->recorder, leader, RECORDER_NEITHER, 0, describe_heap, heap);
@@ -156,8 +156,8 @@ static void released(void *context) {
   recorder_close(context);
 }
 
-static wn_status check(wn_domain *domain, const char *path, const wn_memprof_options *options,
-                       wn_trace **trace) {
+static wn_status trace_check(wn_domain *domain, const char *path, const wn_memprof_options *options,
+                             wn_trace **trace) {
   if (!path || !trace) return error_set(WN_EINVAL, "trace: an argument is NULL");
   wn_status status = caller_check(domain, "trace");
   if (status) return status;
@@ -167,8 +167,8 @@ static wn_status check(wn_domain *domain, const char *path, const wn_memprof_opt
   return WN_OK;
 }
 
-static wn_status open_recorder(wn_domain *domain, const char *path, const wn_memprof_options *options,
-                               struct recorder **recorder) {
+static wn_status trace_open_recorder(wn_domain *domain, const char *path, const wn_memprof_options *options,
+                                     struct recorder **recorder) {
   struct callstacks *callstacks = host_callstacks(domain->heap);
   if (!callstacks) return error_set(WN_ENOMEM, "trace: no memory for callstacks");
   size_t depth = options->callstack_size;
@@ -187,8 +187,8 @@ static wn_status open_recorder(wn_domain *domain, const char *path, const wn_mem
 
 /* The trace has a count of the heap before anything is sampled, so that each sample is between two
  * counts. */
-static wn_status begin(struct heap_trace *made, struct wn_domain *domain, const wn_memprof_options *options,
-                       wn_trace **trace) {
+static wn_status trace_begin(struct heap_trace *made, struct wn_domain *domain,
+                             const wn_memprof_options *options, wn_trace **trace) {
   wn_profile *profile;
   wn_tracker tracker = recorder_tracker(made->recorder);
   tracker.release = released;
@@ -235,18 +235,18 @@ wn_status wn_trace_start(wn_domain *domain, const char *path, const wn_memprof_o
   struct recorder *recorder;
   const wn_memprof_options usual = recording_usual();
   if (!options) options = &usual;
-  wn_status status = check(domain, path, options, trace);
+  wn_status status = trace_check(domain, path, options, trace);
   if (status) return status;
   struct heap_trace *made = metadata_map(sizeof *made);
   if (!made) return error_set(WN_ENOMEM, "trace: no memory");
-  status = open_recorder(domain, path, options, &recorder);
+  status = trace_open_recorder(domain, path, options, &recorder);
   if (status) {
     metadata_unmap(made, sizeof *made);
     return status;
   }
   made->recorder = recorder;
   made->hooks = &domain->heap->hooks;
-  status = begin(made, domain, options, trace);
+  status = trace_begin(made, domain, options, trace);
   if (status) recorder_close(recorder);
   return status;
 }

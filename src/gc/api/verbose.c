@@ -123,7 +123,7 @@ static void tell_change(const struct event *event) {
   }
 }
 
-static void hear(struct listener *listener, const struct event *event) {
+static void verbose_hear(struct listener *listener, const struct event *event) {
   const struct wn_heap *heap =
       (const struct wn_heap *)((const char *)listener - offsetof(struct wn_heap, verbose_listener));
   long bits = atomic_load_explicit(&heap->verbose, memory_order_relaxed);
@@ -141,7 +141,7 @@ static void hear(struct listener *listener, const struct event *event) {
 }
 
 /* Which events each bit wants. */
-static uint64_t wants_of(long bits) {
+static uint64_t verbose_wants_of(long bits) {
   static const struct {
     long bits;
     enum event_kind kind;
@@ -170,12 +170,12 @@ static uint64_t wants_of(long bits) {
 /* ---- shared ---- */
 
 void verbose_open(struct wn_heap *heap) {
-  heap->verbose_listener.hear = hear;
+  heap->verbose_listener.hear = verbose_hear;
   events_add(&heap->events, &heap->verbose_listener);
 }
 
 void verbose_set(struct wn_heap *heap, long bits) {
   atomic_store(&heap->verbose, bits);
-  events_set_wants(&heap->events, &heap->verbose_listener, wants_of(bits));
+  events_set_wants(&heap->events, &heap->verbose_listener, verbose_wants_of(bits));
 }
 /* SPDX-License-Identifier: MIT */

@@ -12,7 +12,7 @@ struct walk {
   void *context;
 };
 
-static void visit_block(wn_value *at, void *context) {
+static void walk_visit_block(wn_value *at, void *context) {
   const struct walk *walk = context;
   wn_value header = *at;
   if (major_knows_dead(walk->heap, header)) return;
@@ -39,7 +39,7 @@ wn_status wn_gc_walk(wn_domain *domain, wn_gc_visit *visit, void *context) {
   helpers_pause(heap);
   domains_flush_pools(heap);
   hooks_running++;
-  store_each_block(&heap->store, visit_block, &(struct walk){heap, visit, context});
+  store_each_block(&heap->store, walk_visit_block, &(struct walk){heap, visit, context});
   hooks_running--;
   helpers_resume(heap);
   world_release(domain);

@@ -24,14 +24,14 @@ static wn_gc_alarm *handle_of(const struct alarms *alarms, const struct alarm *a
   return (wn_gc_alarm *)(alarm->uses << HANDLE_BITS | ((uintptr_t)(alarm - alarms->rows) + 1));
 }
 
-static struct alarm *find(const struct alarms *alarms, const wn_gc_alarm *handle) {
+static struct alarm *alarm_find(const struct alarms *alarms, const wn_gc_alarm *handle) {
   size_t row = ((uintptr_t)handle & (((uintptr_t)1 << HANDLE_BITS) - 1)) - 1;
   if (row >= alarms->count) return NULL;
   struct alarm *alarm = &alarms->rows[row];
   return alarm->domain && handle_of(alarms, alarm) == handle ? alarm : NULL;
 }
 
-static bool grow(struct alarms *alarms) {
+static bool alarm_grow(struct alarms *alarms) {
   size_t capacity = alarms->capacity ? 2 * alarms->capacity : FIRST;
   struct alarm *rows = metadata_map(capacity * sizeof *rows);
   if (!rows) return false;
@@ -45,7 +45,7 @@ static bool grow(struct alarms *alarms) {
 static struct alarm *take_row(struct alarms *alarms) {
   for (size_t i = 0; i < alarms->count; i++)
     if (!alarms->rows[i].domain) return &alarms->rows[i];
-  if (alarms->count == alarms->capacity && !grow(alarms)) return NULL;
+  if (alarms->count == alarms->capacity && !alarm_grow(alarms)) return NULL;
   return &alarms->rows[alarms->count++];
 }
 
@@ -63,19 +63,19 @@ static struct alarm *most_pending(const struct alarms *alarms, const struct wn_d
   return most;
 }
 
-static void acquire(struct wn_heap *heap) {
+static void alarm_acquire(struct wn_heap *heap) {
   lock_acquire(&heap->collector->finalisers.lock, LOCK_RANK_FINALISERS);
 }
-static void release(struct wn_heap *heap) {
+static void alarm_release(struct wn_heap *heap) {
   lock_release(&heap->collector->finalisers.lock, LOCK_RANK_FINALISERS);
 }
 
 /* Called when a cycle ended: adds a pending call to every alarm that does not run. The world is
  * stopped. */
-static void hear(struct listener *listener, const struct event *event) {
+static void alarm_hear(struct listener *listener, const struct event *event) {
   struct wn_heap *heap = event->domain->heap;
   (void)listener;
-  acquire(heap);
+  alarm_acquire(heap);
   for (size_t i = 0; i < heap->collector->alarms.count; i++) {
     struct alarm *alarm = &heap->collector->alarms.rows[i];
     if (!alarm->domain || alarm->runner) continue;
@@ -83,13 +83,13 @@ static void hear(struct listener *listener, const struct event *event) {
     atomic_store(&heap->collector->alarms.any_pending, true);
     domain_add_pending(alarm->domain, PENDING_ANY);
   }
-  release(heap);
+  alarm_release(heap);
 }
 
 /* ---- shared ---- */
 
 void alarms_open(struct wn_heap *heap) {
-  heap->collector->alarms.listener.hear = hear;
+  heap->collector->alarms.listener.hear = alarm_hear;
   heap->collector->alarms.listener.wants = event_bit(EVENT_CYCLE_ENDS);
   events_add(&heap->events, &heap->collector->alarms.listener);
 }
@@ -98,14 +98,14 @@ size_t alarms_pending(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
   size_t pending = 0, all = 0;
   if (!atomic_load(&heap->collector->alarms.any_pending)) return 0;
-  acquire(heap);
+  alarm_acquire(heap);
   for (size_t i = 0; i < heap->collector->alarms.count; i++) {
     const struct alarm *alarm = &heap->collector->alarms.rows[i];
     all += alarm->pending;
     if (alarm->domain == domain && !alarm->runner) pending += alarm->pending;
   }
   if (!all) atomic_store(&heap->collector->alarms.any_pending, false);
-  release(heap);
+  alarm_release(heap);
   return pending;
 }
 
@@ -115,7 +115,7 @@ bool alarms_run_one(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
   struct alarm called = {0};
   wn_gc_alarm *handle = NULL;
-  acquire(heap);
+  alarm_acquire(heap);
   struct alarm *alarm = most_pending(&heap->collector->alarms, domain);
   if (alarm) {
     alarm->pending--;
@@ -123,34 +123,34 @@ bool alarms_run_one(struct wn_domain *domain) {
     called = *alarm;
     handle = handle_of(&heap->collector->alarms, alarm);
   }
-  release(heap);
+  alarm_release(heap);
   if (!alarm) return false;
   called.function(domain, called.context);
-  acquire(heap);
-  alarm = find(&heap->collector->alarms, handle);
+  alarm_acquire(heap);
+  alarm = alarm_find(&heap->collector->alarms, handle);
   if (alarm) alarm->runner = NULL;
-  release(heap);
+  alarm_release(heap);
   return true;
 }
 
 void alarms_abandon(struct domain_thread *thread) {
   struct wn_heap *heap = thread->domain->heap;
-  acquire(heap);
+  alarm_acquire(heap);
   for (size_t i = 0; i < heap->collector->alarms.count; i++)
     if (heap->collector->alarms.rows[i].runner == thread) {
       heap->collector->alarms.rows[i].runner = NULL;
       if (heap->collector->alarms.rows[i].pending)
         domain_add_pending(heap->collector->alarms.rows[i].domain, PENDING_ANY);
     }
-  release(heap);
+  alarm_release(heap);
 }
 
 void alarms_leave(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
-  acquire(heap);
+  alarm_acquire(heap);
   for (size_t i = 0; i < heap->collector->alarms.count; i++)
     if (heap->collector->alarms.rows[i].domain == domain) free_row(&heap->collector->alarms.rows[i]);
-  release(heap);
+  alarm_release(heap);
 }
 
 void alarms_destroy(struct wn_heap *heap) {
@@ -166,22 +166,22 @@ wn_status wn_gc_create_alarm(wn_domain *domain, void (*f)(wn_domain *, void *), 
   wn_status status = caller_check(domain, "alarm");
   if (status) return status;
   struct wn_heap *heap = domain->heap;
-  acquire(heap);
+  alarm_acquire(heap);
   struct alarm *row = take_row(&heap->collector->alarms);
   if (row) {
     *row = (struct alarm){.domain = domain, .function = f, .context = context, .uses = row->uses};
     *alarm = handle_of(&heap->collector->alarms, row);
   }
-  release(heap);
+  alarm_release(heap);
   return row ? WN_OK : error_set(WN_ENOMEM, "alarm: no memory for it");
 }
 
 void wn_gc_delete_alarm(wn_domain *domain, wn_gc_alarm *alarm) {
   if (!alarm || caller_check(domain, "delete alarm")) return;
   struct wn_heap *heap = domain->heap;
-  acquire(heap);
-  struct alarm *row = find(&heap->collector->alarms, alarm);
+  alarm_acquire(heap);
+  struct alarm *row = alarm_find(&heap->collector->alarms, alarm);
   if (row) free_row(row);
-  release(heap);
+  alarm_release(heap);
 }
 /* SPDX-License-Identifier: MIT */

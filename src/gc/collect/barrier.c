@@ -36,7 +36,7 @@ static struct stores stores_begin(struct wn_domain *domain, wn_value block, size
                          .remembers = old};
 }
 
-static void remember(struct stores *stores, wn_value *field) {
+static void barrier_remember(struct stores *stores, wn_value *field) {
   if (stores->whole) {
     remembered_add_block(&stores->domain->remembered, stores->fields);
     stores->remembers = false;
@@ -49,12 +49,13 @@ static inline void stores_put(struct stores *stores, size_t i, wn_value value) {
   struct wn_heap *heap = stores->domain->heap;
   wn_value *field = stores->fields + i, old = field_load(field);
   if (stores->marks && !(old & 1)) mark_value(heap, domain_marker(stores->domain), old);
-  if (stores->remembers && heap_is_young(heap, value) && !heap_is_young(heap, old)) remember(stores, field);
+  if (stores->remembers && heap_is_young(heap, value) && !heap_is_young(heap, old))
+    barrier_remember(stores, field);
   field_store(field, value);
 }
 
-static wn_status check_fields(struct wn_domain *domain, wn_value block, size_t i, size_t n,
-                              const char *what) {
+static wn_status barrier_check_fields(struct wn_domain *domain, wn_value block, size_t i, size_t n,
+                                      const char *what) {
   if (CHECKS) debug_check_value(domain, block, what);
   size_t words = wn_is_int(block) ? 0 : wn_scanned_words(block);
   bool begins = i || !words || wn_tag(block) != WN_TAG_MIXED; /* whose field 0 is no program's */
@@ -64,7 +65,7 @@ static wn_status check_fields(struct wn_domain *domain, wn_value block, size_t i
 
 wn_status wn_fill(wn_domain *domain, wn_value block, size_t i, size_t n, wn_value value) {
   wn_status status = caller_check(domain, "fill");
-  if (!status) status = check_fields(domain, block, i, n, "fill");
+  if (!status) status = barrier_check_fields(domain, block, i, n, "fill");
   if (status || !n) return status;
   if (CHECKS) debug_check_value(domain, value, "fill");
   struct stores stores = stores_begin(domain, block, n);
@@ -74,8 +75,8 @@ wn_status wn_fill(wn_domain *domain, wn_value block, size_t i, size_t n, wn_valu
 
 wn_status wn_blit(wn_domain *domain, wn_value from, size_t i, wn_value to, size_t j, size_t n) {
   wn_status status = caller_check(domain, "blit");
-  if (!status) status = check_fields(domain, from, i, n, "blit");
-  if (!status) status = check_fields(domain, to, j, n, "blit");
+  if (!status) status = barrier_check_fields(domain, from, i, n, "blit");
+  if (!status) status = barrier_check_fields(domain, to, j, n, "blit");
   if (status || !n) return status;
   struct stores stores = stores_begin(domain, to, n);
   if (from == to && i < j)

@@ -13,7 +13,7 @@ static struct {
 } budget;
 
 /* The time of the process that no look has added yet. */
-static uint64_t pass(void) {
+static uint64_t budget_pass(void) {
   uint64_t now = os_process_cpu_ns(), before = atomic_load(&budget.looked_ns);
   while (now > before)
     if (atomic_compare_exchange_weak(&budget.looked_ns, &before, now)) return now - before;
@@ -21,7 +21,7 @@ static uint64_t pass(void) {
 }
 
 bool budget_look(void) {
-  int64_t earned = (int64_t)(pass() / SHARE_OF * SHARE);
+  int64_t earned = (int64_t)(budget_pass() / SHARE_OF * SHARE);
   int64_t saved = atomic_fetch_add(&budget.saved_ns, earned) + earned;
   while (saved > SAVED_MOST_NS)
     if (atomic_compare_exchange_weak(&budget.saved_ns, &saved, SAVED_MOST_NS)) return true;

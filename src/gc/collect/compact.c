@@ -98,7 +98,7 @@ struct updater {
   unsigned at;
 };
 
-static inline void follow(wn_value *field) {
+static inline void compact_follow(wn_value *field) {
   wn_value header = header_of(*field);
   if (header_is_moved(header)) *field = header_moved_to(header);
 }
@@ -108,13 +108,13 @@ static inline void update_field(struct updater *updater, wn_value *field) {
   if (value & 1 || !evacuation_concerns(updater->evacuation, value)) return;
   __builtin_prefetch((const wn_value *)value - 1);
   wn_value **place = &updater->ring[updater->at++ % FIELDS_AHEAD];
-  if (*place) follow(*place);
+  if (*place) compact_follow(*place);
   *place = field;
 }
 
 static void drain(struct updater *updater) {
   for (unsigned i = 0; i < FIELDS_AHEAD; i++)
-    if (updater->ring[i]) follow(updater->ring[i]);
+    if (updater->ring[i]) compact_follow(updater->ring[i]);
 }
 
 /* A weak block's EMPTY is no value that may have moved. */
@@ -162,12 +162,12 @@ static size_t update(struct wn_domain *domain) {
 
 static void update_place(void *visitor, wn_value *place) {
   const struct evacuation *evacuation = visitor;
-  if (!(*place & 1) && evacuation_concerns(evacuation, *place)) follow(place);
+  if (!(*place & 1) && evacuation_concerns(evacuation, *place)) compact_follow(place);
 }
 
 /* ---- WORKERS ---- */
 
-static size_t work(struct wn_domain *domain, enum compaction_step step) {
+static size_t compact_work(struct wn_domain *domain, enum compaction_step step) {
   return step == STEP_EVACUATE ? evacuate(domain) : update(domain);
 }
 
@@ -181,7 +181,7 @@ static void do_step(struct wn_domain *leader, enum compaction_step step) {
     atomic_store(&of->open, true);
     world_share_collection(heap);
   }
-  work(leader, step);
+  compact_work(leader, step);
   if (!shares) return;
   atomic_store(&of->open, false);
   world_unshare_collection(heap);
@@ -196,7 +196,7 @@ void compact_join(struct wn_domain *domain) {
   unsigned others = atomic_fetch_add(&of->active, 1);
   DEBUG_STEP(domain->heap);
   if (atomic_load(&of->open) && others < of->workers)
-    atomic_fetch_add(&of->shared_tasks[of->step], work(domain, of->step));
+    atomic_fetch_add(&of->shared_tasks[of->step], compact_work(domain, of->step));
   DEBUG_STEP(domain->heap);
   atomic_fetch_sub(&of->active, 1);
 }

@@ -4,7 +4,7 @@
 #include "base/metadata.h"
 #include "gc/collect/collector.h"
 
-static bool is_unmarked(const struct wn_heap *heap, wn_value value) {
+static bool ephemeron_is_unmarked(const struct wn_heap *heap, wn_value value) {
   return weak_is_block(value) && !heap_is_young(heap, value) &&
          header_colour(header_of(value)) != heap_live_colour(heap);
 }
@@ -16,31 +16,31 @@ static wn_value *data_of(wn_value block) { return (wn_value *)block + WEAK_DATA;
 static wn_value unmet(struct wn_heap *heap, wn_value block) {
   const wn_value *words = (const wn_value *)block;
   heap->collector->weak.ephemerons.examined++;
-  if (is_unmarked(heap, block)) return block;
+  if (ephemeron_is_unmarked(heap, block)) return block;
   for (size_t i = WEAK_KEYS; i < WEAK_KEYS + weak_keys(block); i++) {
     wn_value key = field_load(&words[i]);
-    if (is_unmarked(heap, key)) return key;
+    if (ephemeron_is_unmarked(heap, key)) return key;
   }
   return WEAK_EMPTY;
 }
 
 /* ---- the table ---- */
 
-static size_t slot_of(const struct ephemerons *of, wn_value block) {
+static size_t ephemeron_slot_of(const struct ephemerons *of, wn_value block) {
   return (size_t)((block >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (of->capacity - 1);
 }
 
 /* The slot of a block, or a free one. */
-static struct awaited *find(const struct ephemerons *of, wn_value block) {
-  size_t at = slot_of(of, block);
+static struct awaited *ephemeron_find(const struct ephemerons *of, wn_value block) {
+  size_t at = ephemeron_slot_of(of, block);
   for (;; at = (at + 1) & (of->capacity - 1)) {
     wn_value found = atomic_load_explicit(&of->table[at].block, memory_order_acquire);
     if (found == block || !found) return &of->table[at];
   }
 }
 
-static void wait_for(struct ephemerons *of, wn_value block, uint32_t ephemeron) {
-  struct awaited *slot = find(of, block);
+static void ephemeron_wait_for(struct ephemerons *of, wn_value block, uint32_t ephemeron) {
+  struct awaited *slot = ephemeron_find(of, block);
   if (!slot->block && 4 * ++of->used > 3 * of->capacity) return; /* RECHECK */
   of->next[ephemeron] = slot->first;
   slot->first = ephemeron + 1;
@@ -69,14 +69,14 @@ static bool make_table(struct wn_heap *heap, size_t conditions) {
 
 /* The list of the ephemerons that wait for a block, which it leaves. */
 static uint32_t take_waiting(struct ephemerons *of, wn_value block) {
-  struct awaited *slot = find(of, block);
+  struct awaited *slot = ephemeron_find(of, block);
   uint32_t waiting = slot->first;
   slot->first = 0;
   return waiting;
 }
 
 /* Looks at each ephemeron of a list, and at those that waited for data which this marks. */
-static void advance(struct wn_heap *heap, struct marker *marker, uint32_t list) {
+static void ephemeron_advance(struct wn_heap *heap, struct marker *marker, uint32_t list) {
   const struct weak *weak = &heap->collector->weak;
   struct ephemerons *of = &heap->collector->weak.ephemerons;
   while (list) {
@@ -84,8 +84,8 @@ static void advance(struct wn_heap *heap, struct marker *marker, uint32_t list) 
     wn_value block = weak->blocks[ephemeron], awaited = unmet(heap, block), data = field_load(data_of(block));
     list = of->next[ephemeron];
     if (awaited) {
-      wait_for(of, awaited, ephemeron);
-    } else if (is_unmarked(heap, data)) {
+      ephemeron_wait_for(of, awaited, ephemeron);
+    } else if (ephemeron_is_unmarked(heap, data)) {
       mark_value(heap, marker, data);
       for (uint32_t freed = take_waiting(of, data), next; freed; freed = next) {
         next = of->next[freed - 1];
@@ -97,7 +97,7 @@ static void advance(struct wn_heap *heap, struct marker *marker, uint32_t list) 
 }
 
 static bool is_waiting(const struct wn_heap *heap, wn_value block) {
-  return is_unmarked(heap, field_load(data_of(block)));
+  return ephemeron_is_unmarked(heap, field_load(data_of(block)));
 }
 
 /* Counts the conditions of all ephemerons whose data are not marked. `*ready`: the conditions of
@@ -133,7 +133,7 @@ bool ephemerons_mark(struct wn_heap *heap, struct marker *marker) {
   if (make_table(heap, conditions)) {
     for (size_t i = 0; i < weak->count; i++) {
       weak->ephemerons.next[i] = 0;
-      if (is_waiting(heap, weak->blocks[i])) advance(heap, marker, (uint32_t)i + 1);
+      if (is_waiting(heap, weak->blocks[i])) ephemeron_advance(heap, marker, (uint32_t)i + 1);
     }
     atomic_store(&weak->ephemerons.watching, true);
   } else {
@@ -146,9 +146,9 @@ bool ephemerons_mark(struct wn_heap *heap, struct marker *marker) {
 void ephemerons_marked(struct wn_heap *heap, struct marker *marker, wn_value block) {
   struct weak *weak = &heap->collector->weak;
   struct ephemerons *of = &weak->ephemerons;
-  if (atomic_load_explicit(&find(of, block)->block, memory_order_relaxed) != block) return;
+  if (atomic_load_explicit(&ephemeron_find(of, block)->block, memory_order_relaxed) != block) return;
   lock_acquire(&weak->lock, LOCK_RANK_WEAK);
-  advance(heap, marker, take_waiting(of, block));
+  ephemeron_advance(heap, marker, take_waiting(of, block));
   lock_release(&weak->lock, LOCK_RANK_WEAK);
 }
 

@@ -88,7 +88,7 @@ static void registry_destroy(struct registry *registry) {
   metadata_unmap(registry, sizeof *registry);
 }
 
-static void destroy_list(struct registry *registry) {
+static void finaliser_destroy_list(struct registry *registry) {
   while (registry) {
     struct registry *next = registry->next;
     registry_destroy(registry);
@@ -132,13 +132,13 @@ static size_t queue_dead(struct wn_heap *heap, struct registry *registry, struct
   return registry->pending.count - before;
 }
 
-static bool is_unmarked(struct wn_heap *heap, struct finaliser *finaliser) {
+static bool finaliser_is_unmarked(struct wn_heap *heap, struct finaliser *finaliser) {
   return header_colour(header_of(finaliser->value)) != heap_live_colour(heap);
 }
 
 /* FATES of host.h. */
 static bool is_dead_for_good(struct wn_heap *heap, struct finaliser *finaliser) {
-  if (!is_unmarked(heap, finaliser)) return false;
+  if (!finaliser_is_unmarked(heap, finaliser)) return false;
   if (block_is_tracked(finaliser->value)) host_found_dead(heap, finaliser->value);
   return true;
 }
@@ -150,7 +150,7 @@ static bool died_young(struct wn_heap *heap, struct finaliser *finaliser) {
   return !fate;
 }
 
-static bool is_left(struct wn_heap *heap, struct finaliser *finaliser) {
+static bool finaliser_is_left(struct wn_heap *heap, struct finaliser *finaliser) {
   (void)heap;
   return finaliser->value != 0;
 }
@@ -188,7 +188,7 @@ static void queue_young(struct wn_heap *heap, struct wn_domain *domain, struct r
 
 static void queue_first(struct wn_heap *heap, struct wn_domain *domain, struct registry *registry,
                         void *argument) {
-  size_t *found = argument, count = queue_dead(heap, registry, &registry->first, 0, is_unmarked);
+  size_t *found = argument, count = queue_dead(heap, registry, &registry->first, 0, finaliser_is_unmarked);
   registry->first.young = registry->first.count;
   if (count) note_pending(domain);
   *found += count;
@@ -244,7 +244,8 @@ static void visit_registered(struct wn_heap *heap, struct wn_domain *domain, str
   visit_list(&registry->last, 0, argument);
 }
 
-static void check(struct wn_heap *heap, struct wn_domain *domain, struct registry *registry, void *argument) {
+static void finaliser_check(struct wn_heap *heap, struct wn_domain *domain, struct registry *registry,
+                            void *argument) {
   bool *holds = argument;
   (void)domain;
   *holds &= registry_size(registry) <= registry->pending.capacity; /* ROOM */
@@ -259,10 +260,10 @@ static void check(struct wn_heap *heap, struct wn_domain *domain, struct registr
 
 /* ---- orphans ---- */
 
-static void acquire(struct wn_heap *heap) {
+static void finaliser_acquire(struct wn_heap *heap) {
   lock_acquire(&heap->collector->finalisers.lock, LOCK_RANK_FINALISERS);
 }
-static void release(struct wn_heap *heap) {
+static void finaliser_release(struct wn_heap *heap) {
   lock_release(&heap->collector->finalisers.lock, LOCK_RANK_FINALISERS);
 }
 
@@ -276,7 +277,7 @@ static void push_last(struct registry **list, struct registry *registry) {
  * the domain with that number. */
 static void inherit(struct wn_domain *heir, const uint64_t *number) {
   struct wn_heap *heap = heir->heap;
-  acquire(heap);
+  finaliser_acquire(heap);
   for (struct registry **link = &heap->collector->finalisers.orphans, *orphan; (orphan = *link);) {
     if (number ? orphan->number != *number : orphan->reserved) {
       link = &orphan->next;
@@ -285,7 +286,7 @@ static void inherit(struct wn_domain *heir, const uint64_t *number) {
     *link = orphan->next;
     push_last(&heir->collector->finalisers.inherited, orphan);
   }
-  release(heap);
+  finaliser_release(heap);
   if (heir->collector->finalisers.inherited) domain_add_pending(heir, PENDING_ANY);
 }
 
@@ -370,7 +371,7 @@ static bool run_one(struct wn_domain *domain) {
 typedef bool runner(struct wn_domain *domain);
 
 /* One call at a time, unless the finaliser that runs has released the others. */
-static bool run(struct wn_domain *domain, runner *run_callback) {
+static bool finaliser_run(struct wn_domain *domain, runner *run_callback) {
   struct domain_finalisers *finalisers = &domain->collector->finalisers;
   struct domain_thread *thread = domain->running;
   if (domain->exception.pending || finalisers->runner) return false;
@@ -390,14 +391,14 @@ static bool any_is_pending(struct wn_domain *domain) {
 /* Alarms first: there are as many as cycles ended, while finalisers can go on without end. Calls
  * that these calls make pending wait for the next safepoint, so that two alarms that force cycles
  * cannot call each other without end. */
-static void run_all(struct wn_domain *domain) {
+static void finaliser_run_all(struct wn_domain *domain) {
   merge_inherited(&domain->collector->finalisers);
   if (!any_is_pending(domain)) return;
   size_t alarms = alarms_pending(domain);
   event_finalisers(&domain->heap->events, domain,
                    domain->collector->finalisers.own ? domain->collector->finalisers.own->pending.count : 0);
-  while (alarms && run(domain, alarms_run_one)) alarms--;
-  while (run(domain, run_one)) {}
+  while (alarms && finaliser_run(domain, alarms_run_one)) alarms--;
+  while (finaliser_run(domain, run_one)) {}
   if (domain->exception.pending || domain->collector->finalisers.runner)
     return; /* the other calls come when the exception is taken, or the finaliser ends */
   if (any_is_pending(domain)) domain_add_pending(domain, PENDING_ANY);
@@ -434,10 +435,10 @@ bool finalisers_mark_dead(struct wn_heap *heap, struct marker *marker) {
 void finalisers_clean(struct wn_heap *heap) { each_registry(heap, queue_last, NULL); }
 
 void finalisers_cycle_ended(struct wn_heap *heap) {
-  acquire(heap);
+  finaliser_acquire(heap);
   for (struct registry *orphan = heap->collector->finalisers.orphans; orphan; orphan = orphan->next)
     if (orphan->reserved) orphan->reserved--;
-  release(heap);
+  finaliser_release(heap);
 }
 
 void finalisers_each_registered(struct wn_heap *heap, wn_visit *visit, void *visitor) {
@@ -446,7 +447,7 @@ void finalisers_each_registered(struct wn_heap *heap, wn_visit *visit, void *vis
 
 bool finalisers_check(struct wn_heap *heap) {
   bool holds = true;
-  each_registry(heap, check, &holds);
+  each_registry(heap, finaliser_check, &holds);
   return holds;
 }
 
@@ -456,7 +457,7 @@ wn_status finalisers_run_pending(struct wn_domain *domain) {
   uintptr_t pending = domain_take_pending(domain);
   if (pending && !exception_is_pending(domain)) {
     host_run_pending(domain);
-    if ((pending | domain->context.pending) & PENDING_ANY) run_all(domain);
+    if ((pending | domain->context.pending) & PENDING_ANY) finaliser_run_all(domain);
     if (!exception_is_pending(domain)) limit_tell(domain); /* the last: it may leave by longjmp */
   }
   return exception_is_pending(domain) ? exception_leave(domain) : WN_OK;
@@ -481,7 +482,7 @@ void finalisers_leave(struct wn_domain *domain) {
   alarms_leave(domain);
   if (finalisers->own) push_last(&finalisers->inherited, finalisers->own);
   finalisers->own = NULL;
-  acquire(domain->heap);
+  finaliser_acquire(domain->heap);
   for (struct registry *registry = finalisers->inherited, *next; registry; registry = next) {
     next = registry->next;
     registry->number = domain->number;
@@ -490,7 +491,7 @@ void finalisers_leave(struct wn_domain *domain) {
     registry->last.young = registry->last.count;
     push_last(&domain->heap->collector->finalisers.orphans, registry);
   }
-  release(domain->heap);
+  finaliser_release(domain->heap);
   finalisers->inherited = NULL;
 }
 
@@ -498,7 +499,7 @@ void finalisers_inherit(struct wn_domain *domain, uint64_t number) { inherit(dom
 
 void finalisers_destroy_domain(struct wn_domain *domain) {
   registry_destroy(domain->collector->finalisers.own);
-  destroy_list(domain->collector->finalisers.inherited);
+  finaliser_destroy_list(domain->collector->finalisers.inherited);
 }
 
 /* ---- for the heap ---- */
@@ -507,8 +508,8 @@ void finalisers_destroy_domain(struct wn_domain *domain) {
  * roots, so they are marked here. */
 static void queue_left(struct wn_domain *domain, struct registry *registry) {
   struct wn_heap *heap = domain->heap;
-  queue_dead(heap, registry, &registry->first, 0, is_left);
-  queue_dead(heap, registry, &registry->last, 0, is_left);
+  queue_dead(heap, registry, &registry->first, 0, finaliser_is_left);
+  queue_dead(heap, registry, &registry->last, 0, finaliser_is_left);
   registry->first.young = registry->last.young = 0;
   if (heap_phase(heap) == PHASE_MARK) mark_pending(heap, domain, registry, domain_marker(domain));
 }
@@ -517,15 +518,15 @@ static void queue_left(struct wn_domain *domain, struct registry *registry) {
 void finalisers_run_all(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
   struct domain_finalisers *finalisers = &domain->collector->finalisers;
-  acquire(heap);
+  finaliser_acquire(heap);
   for (struct registry *orphan; (orphan = heap->collector->finalisers.orphans);) {
     heap->collector->finalisers.orphans = orphan->next;
     push_last(&finalisers->inherited, orphan);
   }
-  release(heap);
+  finaliser_release(heap);
   for (merge_inherited(finalisers); finalisers->own; merge_inherited(finalisers)) {
     queue_left(domain, finalisers->own);
-    for (size_t left = finalisers->own->pending.count; left && run(domain, run_one); left--)
+    for (size_t left = finalisers->own->pending.count; left && finaliser_run(domain, run_one); left--)
       if (exception_is_pending(domain)) exception_drop(domain);
     registry_destroy(finalisers->own);
     finalisers->own = NULL;
@@ -533,14 +534,14 @@ void finalisers_run_all(struct wn_domain *domain) {
 }
 
 void finalisers_destroy(struct wn_heap *heap) {
-  destroy_list(heap->collector->finalisers.orphans);
+  finaliser_destroy_list(heap->collector->finalisers.orphans);
   alarms_destroy(heap);
 }
 
 /* ---- public ---- */
 
 /* The list that the registration belongs to, with room for it. NULL if there is no memory. */
-static struct registrations *make_room(struct wn_domain *domain, bool last) {
+static struct registrations *finaliser_make_room(struct wn_domain *domain, bool last) {
   struct domain_finalisers *finalisers = &domain->collector->finalisers;
   if (!finalisers->own) finalisers->own = metadata_map(sizeof *finalisers->own);
   struct registry *own = finalisers->own;
@@ -549,13 +550,14 @@ static struct registrations *make_room(struct wn_domain *domain, bool last) {
   return grow_pending(own, registry_size(own) + 1) && grow_list(list, list->count + 1) ? list : NULL;
 }
 
-static wn_status add(struct wn_domain *domain, wn_ref value, struct finaliser finaliser, bool last) {
+static wn_status finaliser_add(struct wn_domain *domain, wn_ref value, struct finaliser finaliser,
+                               bool last) {
   if (!finaliser.function.finalise || wn_is_null(value))
     return error_set(WN_EINVAL, "finalise: an argument is NULL");
   wn_status status = caller_check(domain, "finalise");
   if (status) return status;
   if (wn_is_int(*value.slot)) return error_set(WN_EINVAL, "finalise: the value is an integer");
-  struct registrations *list = make_room(domain, last);
+  struct registrations *list = finaliser_make_room(domain, last);
   if (!list) return error_set(WN_ENOMEM, "finalise: no memory for a registration");
   finaliser.value = *value.slot;
   list->entries[list->count++] = finaliser;
@@ -563,23 +565,25 @@ static wn_status add(struct wn_domain *domain, wn_ref value, struct finaliser fi
 }
 
 wn_status wn_gc_finalise(wn_domain *domain, wn_finaliser *f, void *context, wn_ref value) {
-  return add(domain, value, (struct finaliser){.function.finalise = f, .context = context}, false);
+  return finaliser_add(domain, value, (struct finaliser){.function.finalise = f, .context = context}, false);
 }
 
 wn_status wn_gc_finalise_last(wn_domain *domain, wn_last_finaliser *f, void *context, wn_ref value) {
-  return add(domain, value, (struct finaliser){.function.finalise_last = f, .context = context}, true);
+  return finaliser_add(domain, value, (struct finaliser){.function.finalise_last = f, .context = context},
+                       true);
 }
 
 wn_status wn_gc_finalise_with(wn_domain *domain, wn_finaliser_with *f, wn_ref closure, wn_ref value) {
   if (wn_is_null(closure)) return error_set(WN_EINVAL, "finalise: the closure is a null handle");
-  return add(domain, value, (struct finaliser){.function.finalise_with = f, .closure = *closure.slot}, false);
+  return finaliser_add(domain, value,
+                       (struct finaliser){.function.finalise_with = f, .closure = *closure.slot}, false);
 }
 
 wn_status wn_gc_finalise_last_with(wn_domain *domain, wn_last_finaliser_with *f, wn_ref closure,
                                    wn_ref value) {
   if (wn_is_null(closure)) return error_set(WN_EINVAL, "finalise: the closure is a null handle");
-  return add(domain, value, (struct finaliser){.function.finalise_last_with = f, .closure = *closure.slot},
-             true);
+  return finaliser_add(domain, value,
+                       (struct finaliser){.function.finalise_last_with = f, .closure = *closure.slot}, true);
 }
 
 void wn_gc_finalise_release(wn_domain *domain) {

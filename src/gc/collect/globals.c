@@ -16,7 +16,7 @@ struct global_page {
   struct wn_global cells[PAGE_CELLS];
 };
 
-static void add_page(struct globals *globals) {
+static void globals_add_page(struct globals *globals) {
   struct global_page *page = metadata_map(sizeof *page);
   if (!page) return;
   page->next = globals->pages;
@@ -30,7 +30,7 @@ static void add_page(struct globals *globals) {
 /* NULL if there is no memory. */
 static struct wn_global *take_cell(struct globals *globals) {
   lock_acquire(&globals->lock, LOCK_RANK_GLOBALS);
-  if (!globals->free) add_page(globals);
+  if (!globals->free) globals_add_page(globals);
   struct wn_global *cell = globals->free;
   if (cell) globals->free = cell->next;
   lock_release(&globals->lock, LOCK_RANK_GLOBALS);
@@ -61,7 +61,7 @@ static void check_global(const wn_domain *domain, const wn_global *global, const
     debug_complain(function, "the global root was freed");
 }
 
-static wn_global *make(wn_domain *domain, wn_ref ref, const char *name) {
+static wn_global *globals_make(wn_domain *domain, wn_ref ref, const char *name) {
   if (!caller_may(domain, "global root")) return NULL;
   if (wn_is_null(ref)) return error_set(WN_EINVAL, "global root: the handle is null"), NULL;
   struct wn_global *cell = take_cell(&domain->heap->collector->globals);
@@ -78,12 +78,12 @@ static wn_global *make(wn_domain *domain, wn_ref ref, const char *name) {
 
 wn_global *wn_global_new(wn_domain *domain, wn_ref ref) {
   DEBUG_HANDLE(domain, ref);
-  return make(domain, ref, NULL);
+  return globals_make(domain, ref, NULL);
 }
 
 wn_global *wn_global_new_named(wn_domain *domain, wn_ref ref, const char *name) {
   DEBUG_HANDLE(domain, ref);
-  return make(domain, ref, name);
+  return globals_make(domain, ref, name);
 }
 
 void wn_global_set(wn_domain *domain, wn_global *global, wn_ref ref) {

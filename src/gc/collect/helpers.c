@@ -85,7 +85,7 @@ static bool may_work(const struct helper *helper) {
 }
 
 /* Touching takes long, so a helper that holds spans returns them before it calls this. */
-static void touch_ahead(struct helper *helper) {
+static void helpers_touch_ahead(struct helper *helper) {
   while (chunks_are_cold(&helper->heap->store.chunks) && may_work(helper) &&
          chunks_touch(&helper->heap->store.chunks)) {}
 }
@@ -97,7 +97,7 @@ static void return_work(struct helper *helper) {
   end_work(helper->heap);
 }
 
-static bool take_first(struct helper *helper) {
+static bool helpers_take_first(struct helper *helper) {
   wait_for_work(helper->heap);
   bool taken = mark_take_first(helper->heap, &helper->marker);
   end_work(helper->heap);
@@ -117,7 +117,7 @@ static bool goes_on_marking(const struct helper *helper) {
 /* Marks from packets. False if there was no packet that a helper may take. */
 static bool mark_packets(struct helper *helper) {
   struct helpers *helpers = &helper->heap->collector->helpers;
-  if (!goes_on_marking(helper) || !take_first(helper)) return false;
+  if (!goes_on_marking(helper) || !helpers_take_first(helper)) return false;
   DEBUG_STEP(helper->heap);
   while (goes_on_marking(helper) && mark_piece(helper)) {}
   DEBUG_STEP(helper->heap);
@@ -129,12 +129,12 @@ static bool mark_packets(struct helper *helper) {
   return true;
 }
 
-static bool sweep(struct helper *helper) {
+static bool helpers_sweep(struct helper *helper) {
   bool swept = false;
   while (may_work(helper) && !atomic_load(&helper->heap->collector->helpers.quit) &&
          sweep_piece(helper->heap)) {
     swept = true;
-    touch_ahead(helper);
+    helpers_touch_ahead(helper);
   }
   return swept;
 }
@@ -158,8 +158,8 @@ static void *help(void *argument) {
   struct helpers *helpers = &helper->heap->collector->helpers;
   while (!atomic_load(&helpers->quit)) {
     uint32_t seen = atomic_load(&helpers->wake);
-    touch_ahead(helper);
-    if (mark_packets(helper) || sweep(helper)) continue;
+    helpers_touch_ahead(helper);
+    if (mark_packets(helper) || helpers_sweep(helper)) continue;
     if (may_work(helper))
       sleep_until_work(helper->heap, seen);
     else

@@ -36,7 +36,7 @@ static void read_limit(struct wn_heap *heap) {
   atomic_store(&limit->bytes, bytes);
 }
 
-static void read_again(struct wn_heap *heap) {
+static void limit_read_again(struct wn_heap *heap) {
   struct limit *limit = limit_of(heap);
   uint64_t now = limit->cgroup.count ? os_monotonic_ns() : 0;
   if (now - limit->read_ns < READ_NS) return;
@@ -54,14 +54,16 @@ static void call_hook(struct wn_heap *heap) {
     domain_add_pending(domain, PENDING_ANY);
 }
 
-static bool has_grown(size_t bytes, size_t from) { return bytes > from && bytes - from > from / GROWTH_PART; }
+static bool limit_has_grown(size_t bytes, size_t from) {
+  return bytes > from && bytes - from > from / GROWTH_PART;
+}
 
 static void note_excess(struct wn_heap *heap, bool has_budget) {
   struct limit *limit = limit_of(heap);
   size_t used = used_bytes(heap), reported = limit->reported_bytes;
   size_t bytes = atomic_load(&limit->bytes);
-  bool helpless = limit->cycles_beyond >= CYCLES || (!has_budget && has_grown(used, bytes));
-  if (used <= bytes || !helpless || (reported && !has_grown(used, reported))) return;
+  bool helpless = limit->cycles_beyond >= CYCLES || (!has_budget && limit_has_grown(used, bytes));
+  if (used <= bytes || !helpless || (reported && !limit_has_grown(used, reported))) return;
   limit->reported_bytes = used;
   call_hook(heap);
 }
@@ -117,7 +119,7 @@ void limit_cycle_ended(struct wn_heap *heap) {
 void limit_look(struct wn_heap *heap, size_t wanted) {
   struct limit *limit = limit_of(heap);
   if (!limit->soft_bytes && !limit->cgroup.count) return;
-  read_again(heap);
+  limit_read_again(heap);
   bool presses = most_words(heap) < wanted, budget = !presses || budget_look();
   note_excess(heap, budget);
   press(heap, presses && budget);

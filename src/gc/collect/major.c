@@ -134,7 +134,7 @@ static bool others_have_nothing(struct wn_heap *heap) {
   return nothing;
 }
 
-static bool is_marked(struct wn_heap *heap) {
+static bool major_is_marked(struct wn_heap *heap) {
   if (!others_have_nothing(heap)) return false;
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
     if (!mark_is_empty(domain_marker(domain))) return false;
@@ -161,7 +161,7 @@ static void start_sweep(struct wn_heap *heap) {
 
 static void end_mark(struct wn_heap *heap, struct wn_domain *leader) {
   collect_markers(heap, leader);
-  if (!is_marked(heap)) return;
+  if (!major_is_marked(heap)) return;
   if (atomic_load(&heap->collector->marking.overflowed)) {
     domains_flush_pools(heap);
     helpers_pause(heap); /* helpers would take the packets that the walk makes */
@@ -213,7 +213,7 @@ static bool is_time_to_begin(const struct wn_heap *heap) {
 
 /* Advances the cycle. If a cycle ends here, a request for one is met. A compaction comes before the
  * next cycle begins. */
-static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) {
+static void major_step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) {
   uint64_t began = limit_clock(heap);
   long ended = atomic_load(&heap->major_collections);
   if (heap_phase(heap) == PHASE_SWEEP) end_cycle(heap, leader);
@@ -318,7 +318,7 @@ static void collect_or_be_collected(struct wn_domain *domain, unsigned what, enu
   ending_bury(heap);
 }
 
-static void share(struct wn_domain *domain) {
+static void share_major(struct wn_domain *domain) {
   minor_join(domain);
   uint64_t began = limit_clock(domain->heap);
   compact_join(domain);
@@ -328,7 +328,7 @@ static void share(struct wn_domain *domain) {
 /* ---- shared ---- */
 
 void major_open(struct wn_heap *heap) {
-  heap->shared_collection = share;
+  heap->shared_collection = share_major;
   heap->collector->pace.cycle_ended_ns = os_monotonic_ns();
 }
 
@@ -353,7 +353,7 @@ void major_collect_stopped(struct wn_domain *leader, unsigned what) {
   event_stop(&heap->events, EVENT_MINOR_BEGINS, leader, heap->stop_cause, 0);
   minor_collect(heap, leader);
   settle_counts(heap);
-  step(heap, leader, what);
+  major_step(heap, leader, what);
   ending_reap(heap, leader);
   helpers_return(heap);
   heap->collector->pace.collected = progress_of(heap);

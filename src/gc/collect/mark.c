@@ -48,7 +48,7 @@ static bool grow_stack(struct wn_heap *heap, struct marker *marker) {
   return true;
 }
 
-static void push(struct wn_heap *heap, struct marker *marker, wn_value *at, wn_value *end) {
+static void mark_push(struct wn_heap *heap, struct marker *marker, wn_value *at, wn_value *end) {
   size_t most = heap->stress.mark_most ? heap->stress.mark_most : marker->capacity;
   if (__builtin_expect(marker->count >= most || marker->count == marker->capacity, 0)) {
     if (!grow_stack(heap, marker)) {
@@ -61,7 +61,7 @@ static void push(struct wn_heap *heap, struct marker *marker, wn_value *at, wn_v
 
 /* ---- the loop ---- */
 
-static inline bool is_old_block(const struct wn_heap *heap, wn_value value) {
+static inline bool mark_is_old_block(const struct wn_heap *heap, wn_value value) {
   return !(value & 1) && value - heap->young_base >= heap->young_span;
 }
 
@@ -71,7 +71,7 @@ static inline bool is_old_block(const struct wn_heap *heap, wn_value value) {
 static inline bool may_lead_on(const struct wn_heap *heap, wn_value *fields, size_t words) {
   if (words > GLANCE) return true;
   for (size_t i = 0; i < words; i++)
-    if (is_old_block(heap, field_load(fields + i))) return true;
+    if (mark_is_old_block(heap, field_load(fields + i))) return true;
   return false;
 }
 
@@ -84,7 +84,7 @@ static inline __attribute__((always_inline)) void visit(struct wn_heap *heap, st
   size_t words = header_words(header), scanned = block_scanned(header, fields);
   bool pushed = scanned && may_lead_on(heap, fields, scanned);
   marker->words += pushed ? 1 : words + 1; /* the fields of a span count when they are scanned */
-  if (pushed) push(heap, marker, fields, fields + scanned);
+  if (pushed) mark_push(heap, marker, fields, fields + scanned);
   if (watching) ephemerons_marked(heap, marker, block);
 }
 
@@ -111,7 +111,7 @@ static inline __attribute__((always_inline)) void scan(struct wn_heap *heap, str
   marker->words += (size_t)(end - span.at);
   for (wn_value *at = span.at; at < end; at++) {
     wn_value child = field_load(at);
-    if (is_old_block(heap, child)) ring_push(heap, marker, child, white, watching);
+    if (mark_is_old_block(heap, child)) ring_push(heap, marker, child, white, watching);
   }
 }
 
@@ -127,14 +127,14 @@ static struct mark_packet *new_packet(struct marking *marking) {
  * from the top of the stack. The spans between are not moved down, since a stack can be long. The
  * order of a stack only says which spans lead to the most blocks: the next packet has newer spans
  * than it would have had. */
-static void close_gap(struct span *first, size_t given, size_t rest) {
+static void mark_close_gap(struct span *first, size_t given, size_t rest) {
   size_t moved = rest < given ? rest : given;
   memcpy(first, first + given + rest - moved, moved * sizeof *first);
 }
 
 /* Moves the `count` spans that begin at `from`, at most PACKET_SPANS, to a packet. False if there
  * is no memory for a packet. */
-static bool give(struct wn_heap *heap, struct marker *marker, size_t from, size_t count) {
+static bool mark_give(struct wn_heap *heap, struct marker *marker, size_t from, size_t count) {
   struct marking *marking = &heap->collector->marking;
   lock_acquire(&marking->lock, LOCK_RANK_MARK);
   struct mark_packet *packet = new_packet(marking);
@@ -143,7 +143,7 @@ static bool give(struct wn_heap *heap, struct marker *marker, size_t from, size_
     packet->count = count < PACKET_SPANS ? count : PACKET_SPANS;
     marker->count -= packet->count;
     memcpy(packet->spans, first, packet->count * sizeof *first);
-    close_gap(first, packet->count, marker->count - from);
+    mark_close_gap(first, packet->count, marker->count - from);
     packet->next = marking->packets;
     marking->packets = packet;
     atomic_fetch_add(&marking->packet_count, 1);
@@ -157,7 +157,7 @@ static bool give(struct wn_heap *heap, struct marker *marker, size_t from, size_
 }
 
 /* Takes a packet, and moves its spans to an empty stack. */
-static bool take(struct wn_heap *heap, struct marker *marker, bool first) {
+static bool take_mark(struct wn_heap *heap, struct marker *marker, bool first) {
   struct marking *marking = &heap->collector->marking;
   if (!atomic_load_explicit(&marking->packet_count, memory_order_relaxed)) return false;
   if (!marker->capacity) grow_stack(heap, marker);
@@ -176,7 +176,7 @@ static bool take(struct wn_heap *heap, struct marker *marker, bool first) {
   return packet != NULL;
 }
 
-static void share(struct wn_heap *heap, struct marker *marker) {
+static void mark_share(struct wn_heap *heap, struct marker *marker) {
   struct marking *marking = &heap->collector->marking;
   marker->share_at = marker->words + SHARE_INTERVAL;
   if (marker->count < 2 || atomic_load_explicit(&marking->packet_count, memory_order_relaxed)) return;
@@ -184,7 +184,7 @@ static void share(struct wn_heap *heap, struct marker *marker) {
       !atomic_load_explicit(&marking->hungry, memory_order_relaxed))
     return;
   atomic_store_explicit(&marking->hungry, false, memory_order_relaxed);
-  give(heap, marker, 0, marker->count / 2);
+  mark_give(heap, marker, 0, marker->count / 2);
 }
 
 static inline __attribute__((always_inline)) size_t mark_loop(struct wn_heap *heap, struct marker *marker,
@@ -196,8 +196,8 @@ static inline __attribute__((always_inline)) size_t mark_loop(struct wn_heap *he
       visit(heap, marker, ring_pop(marker), white, watching);
     } else if (marker->count) {
       scan(heap, marker, white, watching);
-      if (marker->words >= marker->share_at) share(heap, marker);
-    } else if (!take(heap, marker, false)) {
+      if (marker->words >= marker->share_at) mark_share(heap, marker);
+    } else if (!take_mark(heap, marker, false)) {
       if (mark_has_others(heap))
         atomic_store_explicit(&heap->collector->marking.hungry, true, memory_order_relaxed);
       break;
@@ -219,7 +219,7 @@ bool mark_has_others(const struct wn_heap *heap) {
 }
 
 void mark_value(struct wn_heap *heap, struct marker *marker, wn_value value) {
-  if (is_old_block(heap, value)) visit(heap, marker, value, heap_live_colour(heap) ^ COLOUR_BITS, false);
+  if (mark_is_old_block(heap, value)) visit(heap, marker, value, heap_live_colour(heap) ^ COLOUR_BITS, false);
 }
 
 size_t mark_some(struct wn_heap *heap, struct marker *marker, size_t words) {
@@ -227,8 +227,8 @@ size_t mark_some(struct wn_heap *heap, struct marker *marker, size_t words) {
   return watching ? mark_watching(heap, marker, words) : mark_loop(heap, marker, words, false);
 }
 
-bool mark_take(struct wn_heap *heap, struct marker *marker) { return take(heap, marker, false); }
-bool mark_take_first(struct wn_heap *heap, struct marker *marker) { return take(heap, marker, true); }
+bool mark_take(struct wn_heap *heap, struct marker *marker) { return take_mark(heap, marker, false); }
+bool mark_take_first(struct wn_heap *heap, struct marker *marker) { return take_mark(heap, marker, true); }
 
 bool mark_is_empty(const struct marker *marker) { return !marker->count && !ring_count(marker); }
 
@@ -237,7 +237,7 @@ void mark_give_all(struct wn_heap *heap, struct marker *marker) {
   while (ring_count(marker)) visit(heap, marker, ring_pop(marker), white, false);
   while (marker->count) { /* from the top, so that nothing is moved down */
     size_t count = marker->count < PACKET_SPANS ? marker->count : PACKET_SPANS;
-    if (!give(heap, marker, marker->count - count, count)) break;
+    if (!mark_give(heap, marker, marker->count - count, count)) break;
   }
   if (marker->count) {
     atomic_store(&heap->collector->marking.overflowed, true);
@@ -277,7 +277,7 @@ void mark_again(struct wn_heap *heap, struct marker *marker) {
   } while (atomic_load(&heap->collector->marking.overflowed));
 }
 
-static void destroy_list(struct mark_packet *packet) {
+static void mark_destroy_list(struct mark_packet *packet) {
   while (packet) {
     struct mark_packet *next = packet->next;
     metadata_unmap(packet, sizeof *packet);
@@ -286,7 +286,7 @@ static void destroy_list(struct mark_packet *packet) {
 }
 
 void mark_destroy(struct wn_heap *heap) {
-  destroy_list(heap->collector->marking.packets);
-  destroy_list(heap->collector->marking.spare);
+  mark_destroy_list(heap->collector->marking.packets);
+  mark_destroy_list(heap->collector->marking.spare);
 }
 /* SPDX-License-Identifier: MIT */

@@ -59,14 +59,14 @@ static void wait_a_moment(const struct wn_heap *heap, unsigned *spins) {
 
 /* ---- OWNERSHIP ---- */
 
-static void share(struct gc_worker *worker, unsigned index) {
+static void share_minor(struct gc_worker *worker, unsigned index) {
   if (!worker->owns[index]) return;
   worker->owns[index] = false;
   atomic_store(&worker->work->of[index].ownership, SHARED_BY_ALL);
 }
 
 static void share_all(struct gc_worker *worker) {
-  for (unsigned i = 0; i < worker->heap->domains_end; i++) share(worker, i);
+  for (unsigned i = 0; i < worker->heap->domains_end; i++) share_minor(worker, i);
 }
 
 static void answer_requests(struct gc_worker *worker) {
@@ -74,10 +74,10 @@ static void answer_requests(struct gc_worker *worker) {
   if (requests == worker->seen_requests) return;
   worker->seen_requests = requests;
   for (unsigned i = 0; i < worker->heap->domains_end; i++)
-    if (atomic_load(&worker->work->of[i].share_requested)) share(worker, i);
+    if (atomic_load(&worker->work->of[i].share_requested)) share_minor(worker, i);
 }
 
-static bool own(struct gc_worker *worker, unsigned index) {
+static bool minor_own(struct gc_worker *worker, unsigned index) {
   int none = OWNED_BY_NONE;
   return atomic_compare_exchange_strong(&worker->work->of[index].ownership, &none, OWNED_BY_ONE);
 }
@@ -110,7 +110,7 @@ static wn_value forwarded(const struct gc_worker *worker, _Atomic(wn_value) *at,
 
 /* Claims a block of a minor heap that the worker does not own. False: another worker has claimed
  * it, and `header` leads to its copy. */
-static bool claim(struct gc_worker *worker, wn_value original, wn_value *header) {
+static bool minor_claim(struct gc_worker *worker, wn_value original, wn_value *header) {
   unsigned index = heap_young_index(worker->heap, original);
   _Atomic(wn_value) *at = header_at(original);
   if (atomic_load_explicit(&worker->work->of[index].ownership, memory_order_acquire) != SHARED_BY_ALL)
@@ -156,13 +156,13 @@ static __attribute__((noinline)) wn_value *copy_rare(const struct wn_heap *heap,
 /* Copies the block, unless it was copied already. Returns its new address. `*next` becomes the last
  * young field of the copy, which the caller follows; NULL if there is none. If the copy has other
  * young fields, the block becomes grey. */
-static inline wn_value copy(struct gc_worker *worker, wn_value original, wn_value **next) {
+static inline wn_value minor_copy(struct gc_worker *worker, wn_value original, wn_value **next) {
   _Atomic(wn_value) *at = header_at(original);
   wn_value header = atomic_load_explicit(at, memory_order_acquire);
   *next = NULL;
   if (header & FORWARD_BIT) return forwarded(worker, at, header);
   unsigned index = heap_young_index(worker->heap, original);
-  if (!worker->owns[index] && !claim(worker, original, &header)) return forwarded(worker, at, header);
+  if (!worker->owns[index] && !minor_claim(worker, original, &header)) return forwarded(worker, at, header);
   size_t extent = header_extent(header);
   wn_value *to = pools_take(&worker->heap->store, worker->self->runs, extent, true);
   ASSERT(to); /* RESERVE of chunk.h */
@@ -190,10 +190,10 @@ static void serve_others(struct gc_worker *worker);
  * and so on. The next field may belong to a grey block that serve_others puts into a packet. The
  * worker that scans that block copies the same child, or finds it copied, and stores the same
  * address. So the field is read before serve_others. */
-static void follow(struct gc_worker *worker, wn_value *slot, wn_value value) {
+static void minor_follow(struct gc_worker *worker, wn_value *slot, wn_value value) {
   for (;;) {
     wn_value *next;
-    field_store(slot, copy(worker, value, &next)); /* helper threads may read there */
+    field_store(slot, minor_copy(worker, value, &next)); /* helper threads may read there */
     if (!next) return;
     slot = next;
     value = *slot;
@@ -201,9 +201,9 @@ static void follow(struct gc_worker *worker, wn_value *slot, wn_value value) {
   }
 }
 
-static inline void move(struct gc_worker *worker, wn_value *slot) {
+static inline void minor_move(struct gc_worker *worker, wn_value *slot) {
   wn_value value = field_peek(slot);
-  if (heap_is_young(worker->heap, value)) follow(worker, slot, value);
+  if (heap_is_young(worker->heap, value)) minor_follow(worker, slot, value);
 }
 
 /* The link to the part of a grey list that becomes a packet. Of a short list that is the oldest
@@ -242,13 +242,13 @@ static void scan_grey(struct gc_worker *worker) {
     worker->grey = *(wn_value *)original;
     wn_value *fields = (wn_value *)(header_of(original) - FORWARD_BIT);
     size_t words = block_scanned(fields[-1], fields);
-    for (size_t i = 0; i < words; i++) move(worker, &fields[i]);
+    for (size_t i = 0; i < words; i++) minor_move(worker, &fields[i]);
   }
 }
 
 /* ---- roots ---- */
 
-static void visit_root(void *visitor, wn_value *slot) { move(visitor, slot); }
+static void minor_visit_root(void *visitor, wn_value *slot) { minor_move(visitor, slot); }
 
 /* ALL of remembered.h: each field of each old block. There is one worker then. */
 static void scan_old_block(wn_value *at, void *context) {
@@ -257,7 +257,7 @@ static void scan_old_block(wn_value *at, void *context) {
   if (header_colour(header) == COLOUR_FREE) return;
   /* A block that is not swept yet may be dead, and its fields hold anything. */
   if (major_knows_dead(worker->heap, header)) return;
-  for (size_t i = 1; i <= block_scanned(header, at + 1); i++) move(worker, at + i);
+  for (size_t i = 1; i <= block_scanned(header, at + 1); i++) minor_move(worker, at + i);
 }
 
 static void scan_old_large(struct large *large, void *context) { scan_old_block(&large->header, context); }
@@ -283,13 +283,13 @@ static void scan_everything(struct gc_worker *worker) {
   domains_flush_pools(heap);
   pools_each(&heap->store, scan_old_pool, worker);
   medium_each(&heap->store, scan_old_block, scan_old_large, worker);
-  globals_each(heap, visit_root, worker);
-  weak_each_data(heap, visit_root, worker);
+  globals_each(heap, minor_visit_root, worker);
+  weak_each_data(heap, minor_visit_root, worker);
 }
 
 static __attribute__((noinline)) void scan_whole(struct gc_worker *worker, wn_value *fields) {
   for (size_t i = 0, words = block_scanned(fields[-1], fields); i < words; i++) {
-    move(worker, &fields[i]);
+    minor_move(worker, &fields[i]);
     scan_grey(worker);
   }
 }
@@ -299,7 +299,7 @@ static inline void scan_entry(struct gc_worker *worker, wn_value *entry) {
     scan_whole(worker, remembered_fields(entry));
     return;
   }
-  move(worker, entry);
+  minor_move(worker, entry);
   scan_grey(worker); /* at once, so that blocks which are reached together lie together */
 }
 
@@ -326,9 +326,9 @@ static void scan_domain(struct gc_worker *worker, struct wn_domain *domain) {
   _Atomic(bool) *taken = &worker->work->of[domain->index].roots_taken;
   if (atomic_load_explicit(taken, memory_order_relaxed) || atomic_exchange(taken, true)) return;
   DEBUG_STEP(worker->heap);
-  if (own(worker, domain->index)) worker->owns[domain->index] = true;
-  roots_each(domain, visit_root, worker);
-  finalisers_each_young_root(domain, visit_root, worker);
+  if (minor_own(worker, domain->index)) worker->owns[domain->index] = true;
+  roots_each(domain, minor_visit_root, worker);
+  finalisers_each_young_root(domain, minor_visit_root, worker);
   scan_grey(worker);
 }
 
@@ -378,7 +378,7 @@ static void follow_leader(struct gc_worker *worker) {
   atomic_fetch_sub(&work->idle, 1);
 }
 
-static bool is_over(struct minor_work *work) {
+static bool minor_is_over(struct minor_work *work) {
   wn_value none = 0;
   if (atomic_load(&work->idle) != atomic_load(&work->active)) return false;
   if (!atomic_compare_exchange_strong(&work->packet, &none, PACKETS_CLOSED)) return false;
@@ -399,7 +399,7 @@ static void lead(struct gc_worker *worker) {
       scan_grey(worker);
       atomic_fetch_add(&work->idle, 1);
       spins = 0;
-    } else if (is_over(work)) {
+    } else if (minor_is_over(work)) {
       break;
     } else {
       wait_a_moment(worker->heap, &spins);
@@ -420,7 +420,7 @@ static void count_copied(const struct gc_worker *worker) {
 
 /* ---- emptying ---- */
 
-static void empty(struct wn_domain *domain) {
+static void minor_empty(struct wn_domain *domain) {
   customs_after_minor(domain);
   size_t used = domain_young_used(domain);
   domain->minor_words += (double)used;
@@ -440,7 +440,7 @@ static bool is_parallel(const struct wn_heap *heap) {
   return used > (TINY ? 0 : 1 << 13);
 }
 
-static void begin(struct wn_heap *heap, bool parallel) {
+static void minor_begin(struct wn_heap *heap, bool parallel) {
   struct minor_work *work = &heap->collector->minor;
   for (unsigned i = 0; i < heap->domains_end; i++) {
     struct minor_heap_work *of = &work->of[i];
@@ -487,7 +487,7 @@ void minor_lose_workers(struct wn_heap *heap) { atomic_store(&heap->collector->m
 void minor_collect(struct wn_heap *heap, struct wn_domain *leader) {
   bool all = needs_everything(heap), parallel = !all && is_parallel(heap);
   struct gc_worker worker = worker_of(heap, leader, parallel);
-  begin(heap, parallel);
+  minor_begin(heap, parallel);
   if (all) { /* helper threads would sweep the pools that are walked, and free them */
     helpers_pause(heap);
     scan_everything(&worker);
@@ -503,7 +503,8 @@ void minor_collect(struct wn_heap *heap, struct wn_domain *leader) {
   host_after_minor(heap);
   count_copied(&worker);
   heap->young_used = 0;
-  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) empty(domain);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    minor_empty(domain);
 }
 
 /* SPDX-License-Identifier: MIT */

@@ -40,9 +40,9 @@ void nursery_release(struct wn_heap *heap) {
 
 size_t nursery_words_most(const struct wn_heap *heap) { return heap->young_slot_bytes / 8; }
 
-static size_t whole_pages(size_t bytes) { return (bytes + 4095) & ~(size_t)4095; }
+static size_t nursery_whole_pages(size_t bytes) { return (bytes + 4095) & ~(size_t)4095; }
 
-static char *slot_of(const struct wn_domain *domain) {
+static char *nursery_slot_of(const struct wn_domain *domain) {
   const struct wn_heap *heap = domain->heap;
   return (char *)heap->young_base + domain->index * heap->young_slot_bytes;
 }
@@ -65,7 +65,8 @@ static bool lower_floor(struct wn_domain *domain, char *from) {
 }
 
 bool nursery_place(struct wn_domain *domain, size_t words) {
-  char *end = slot_of(domain) + domain->heap->young_slot_bytes, *floor = end - whole_pages(words * 8);
+  char *end = nursery_slot_of(domain) + domain->heap->young_slot_bytes,
+       *floor = end - nursery_whole_pages(words * 8);
   if (!domain->young_floor) domain->young_floor = end;
   if (floor < domain->young_floor && !lower_floor(domain, floor)) return false;
   if (domain->young_floor < floor) {
@@ -82,7 +83,7 @@ bool nursery_place(struct wn_domain *domain, size_t words) {
 }
 
 void nursery_leave(const struct wn_domain *domain) {
-  char *end = slot_of(domain) + domain->heap->young_slot_bytes;
+  char *end = nursery_slot_of(domain) + domain->heap->young_slot_bytes;
   if (domain->young_floor) unpoison(domain->young_floor, (size_t)(end - domain->young_floor));
 }
 
@@ -115,7 +116,8 @@ void nursery_begin(struct wn_heap *heap) {
 }
 
 static bool has_memory(struct wn_domain *domain, const char *from) {
-  size_t more = whole_pages(domain->young_words * 8), room = (size_t)(domain->young_floor - slot_of(domain));
+  size_t more = nursery_whole_pages(domain->young_words * 8),
+         room = (size_t)(domain->young_floor - nursery_slot_of(domain));
   return from >= domain->young_floor ||
          lower_floor(domain, domain->young_floor - (more < room ? more : room));
 }
@@ -126,7 +128,7 @@ bool nursery_take_piece(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
   size_t piece = nursery_piece_bytes(domain), most = MOST_SIZES * domain->young_words * 8;
   bool first = domain->young_start == domain->young_end;
-  size_t room = (size_t)(domain->young_start - slot_of(domain));
+  size_t room = (size_t)(domain->young_start - nursery_slot_of(domain));
   char *from = domain->young_start - piece;
   if (room < piece || (size_t)(domain->young_end - from) > most) return false;
   if (!first && atomic_fetch_sub(&heap->young_left, (intptr_t)piece) < (intptr_t)piece) {
@@ -145,8 +147,8 @@ bool nursery_take_piece(struct wn_domain *domain) {
 void nursery_move(struct wn_domain *domain, size_t used) {
   enum { PLACES = 8 };
   const struct wn_heap *heap = domain->heap;
-  char *top = slot_of(domain) + heap->young_slot_bytes;
-  size_t pages = whole_pages(domain->young_words * 8);
+  char *top = nursery_slot_of(domain) + heap->young_slot_bytes;
+  size_t pages = nursery_whole_pages(domain->young_words * 8);
   char *end = domain->young_end - pages;
   if ((size_t)(top - end) + pages > PLACES * pages || (size_t)(top - end) + pages > heap->young_slot_bytes)
     end = top;

@@ -6,25 +6,25 @@
 
 enum { FIRST = TINY ? 4 : 256 };
 
-static size_t home(const struct pins *pins, wn_value block) {
+static size_t pins_home(const struct pins *pins, wn_value block) {
   return (size_t)((block >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (pins->capacity - 1);
 }
 
 static size_t after(const struct pins *pins, size_t at) { return (at + 1) & (pins->capacity - 1); }
 
 /* The block's slot, or a free one. */
-static struct pin *find(const struct pins *pins, wn_value block) {
-  size_t at = home(pins, block);
+static struct pin *pins_find(const struct pins *pins, wn_value block) {
+  size_t at = pins_home(pins, block);
   while (pins->slots[at].block && pins->slots[at].block != block) at = after(pins, at);
   return &pins->slots[at];
 }
 
-static bool grow(struct pins *pins) {
+static bool pins_grow(struct pins *pins) {
   struct pins grown = {.count = pins->count, .capacity = pins->capacity ? 2 * pins->capacity : FIRST};
   grown.slots = metadata_map(grown.capacity * sizeof *grown.slots);
   if (!grown.slots) return false;
   for (size_t i = 0; i < pins->capacity; i++)
-    if (pins->slots[i].block) *find(&grown, pins->slots[i].block) = pins->slots[i];
+    if (pins->slots[i].block) *pins_find(&grown, pins->slots[i].block) = pins->slots[i];
   metadata_unmap(pins->slots, pins->capacity * sizeof *pins->slots);
   pins->slots = grown.slots;
   pins->capacity = grown.capacity;
@@ -32,9 +32,9 @@ static bool grow(struct pins *pins) {
 }
 
 /* Moves up what a search would not find behind a free slot. */
-static void close_gap(struct pins *pins, size_t gap) {
+static void pins_close_gap(struct pins *pins, size_t gap) {
   for (size_t at = after(pins, gap); pins->slots[at].block; at = after(pins, at)) {
-    size_t distance = (at - home(pins, pins->slots[at].block)) & (pins->capacity - 1);
+    size_t distance = (at - pins_home(pins, pins->slots[at].block)) & (pins->capacity - 1);
     if (distance < ((at - gap) & (pins->capacity - 1))) continue;
     pins->slots[gap] = pins->slots[at];
     pins->slots[at] = (struct pin){0};
@@ -42,11 +42,11 @@ static void close_gap(struct pins *pins, size_t gap) {
   }
 }
 
-static bool add(struct pins *pins, wn_value block) {
-  struct pin *pin = pins->capacity ? find(pins, block) : NULL;
+static bool add_pins(struct pins *pins, wn_value block) {
+  struct pin *pin = pins->capacity ? pins_find(pins, block) : NULL;
   if (!pin || !pin->block) {
-    if (2 * pins->count >= pins->capacity && !grow(pins)) return false;
-    pin = find(pins, block);
+    if (2 * pins->count >= pins->capacity && !pins_grow(pins)) return false;
+    pin = pins_find(pins, block);
     pins->count++;
   }
   pin->block = block;
@@ -55,12 +55,12 @@ static bool add(struct pins *pins, wn_value block) {
 }
 
 static bool remove_one(struct pins *pins, wn_value block) {
-  struct pin *pin = pins->count ? find(pins, block) : NULL;
+  struct pin *pin = pins->count ? pins_find(pins, block) : NULL;
   if (!pin || !pin->block) return false;
   if (--pin->count) return true;
   *pin = (struct pin){0};
   pins->count--;
-  close_gap(pins, (size_t)(pin - pins->slots));
+  pins_close_gap(pins, (size_t)(pin - pins->slots));
   return true;
 }
 
@@ -69,7 +69,7 @@ static bool remove_one(struct pins *pins, wn_value block) {
 bool pins_add(struct wn_heap *heap, wn_value block) {
   struct pins *pins = &heap->collector->pins;
   lock_acquire(&pins->lock, LOCK_RANK_PINS);
-  bool added = add(pins, block);
+  bool added = add_pins(pins, block);
   lock_release(&pins->lock, LOCK_RANK_PINS);
   return added;
 }
@@ -84,7 +84,7 @@ bool pins_remove(struct wn_heap *heap, wn_value block) {
 
 bool pins_has(const struct wn_heap *heap, wn_value block) {
   const struct pins *pins = &heap->collector->pins;
-  return pins->count && find(pins, block)->block;
+  return pins->count && pins_find(pins, block)->block;
 }
 
 void pins_each(struct wn_heap *heap, wn_visit *visit, void *visitor) {

@@ -73,13 +73,13 @@ static bool set_has(const struct address_set *set, uintptr_t address) {
 
 /* ---- values ---- */
 
-static const struct wn_domain *owner_of(const struct wn_heap *heap, wn_value young) {
+static const struct wn_domain *verify_owner_of(const struct wn_heap *heap, wn_value young) {
   unsigned index = heap_young_index(heap, young);
   return index < heap->domains_most ? heap->domains[index] : NULL;
 }
 
 static bool is_young_block(const struct wn_heap *heap, wn_value value) {
-  const struct wn_domain *domain = owner_of(heap, value);
+  const struct wn_domain *domain = verify_owner_of(heap, value);
   return domain && value % 8 == 0 && value > (uintptr_t)domain->context.young_ptr &&
          value <= (uintptr_t)domain->young_end && header_colour(header_of(value)) == 0 &&
          header_words(header_of(value)) <= WN_MAX_YOUNG_WORDS;
@@ -113,7 +113,7 @@ static bool is_pool_block(const struct chunk *chunk, wn_value value) {
          (size_t)(at - pool_first(pool)) % class_words[pool->class] == 0;
 }
 
-static bool is_old_block(struct verification *of, wn_value value) {
+static bool verify_is_old_block(struct verification *of, wn_value value) {
   if (value % 8 || value < 4096) return false;
   const struct chunk *chunk = chunk_with(of, value - 8);
   bool here = chunk && chunk->use == CHUNK_POOLS ? is_pool_block(chunk, value) : set_has(&of->blocks, value);
@@ -136,7 +136,7 @@ static const char *describe_field(const struct wn_heap *heap, const struct holde
   bool young = heap_is_young(heap, block);
   int length = snprintf(text, TEXT, "field %zu of the %s block %#zx (tag %u, %zu words", holder->field - 1,
                         young ? "young" : "old", (size_t)block, header_tag(header), header_words(header));
-  const struct wn_domain *owner = young ? owner_of(heap, block) : NULL;
+  const struct wn_domain *owner = young ? verify_owner_of(heap, block) : NULL;
   if (owner)
     snprintf(text + length, TEXT - (size_t)length, ", of domain %llu)", (unsigned long long)owner->number);
   else
@@ -144,7 +144,7 @@ static const char *describe_field(const struct wn_heap *heap, const struct holde
   return text;
 }
 
-static const char *describe(const struct wn_heap *heap, const struct holder *holder, char text[TEXT]) {
+static const char *verify_describe(const struct wn_heap *heap, const struct holder *holder, char text[TEXT]) {
   if (holder->header) return describe_field(heap, holder, text);
   snprintf(text, TEXT, "%s %p", holder->what, (const void *)holder->place);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
@@ -155,7 +155,7 @@ static const char *describe(const struct wn_heap *heap, const struct holder *hol
   return text;
 }
 
-static bool is_remembered(const struct verification *of, const struct holder *holder) {
+static bool verify_is_remembered(const struct verification *of, const struct holder *holder) {
   return of->remembers_all || set_has(&of->remembered, (uintptr_t)holder->place) ||
          (holder->header && set_has(&of->remembered, (uintptr_t)(holder->header + 1) | REMEMBERED_BLOCK));
 }
@@ -167,19 +167,19 @@ static void check_value(struct verification *of, wn_value value, const struct ho
   if (heap_is_young(heap, value)) {
     if (!is_young_block(heap, value))
       wrong = "which is no block of a minor heap";
-    else if (holder->remembered && !is_remembered(of, holder))
+    else if (holder->remembered && !verify_is_remembered(of, holder))
       wrong = "a young block, and is in no remembered set";
-  } else if (!is_old_block(of, value)) {
+  } else if (!verify_is_old_block(of, value)) {
     wrong = "which is no block";
   } else if (major_knows_dead(heap, header_of(value))) {
     wrong = "which marking has missed";
   }
   char text[TEXT];
-  if (wrong) complain(of, "%s holds %#zx, %s", describe(heap, holder, text), (size_t)value, wrong);
+  if (wrong) complain(of, "%s holds %#zx, %s", verify_describe(heap, holder, text), (size_t)value, wrong);
 }
 
 /* The fields of a block at `at`, its header. */
-static void check_fields(struct verification *of, const wn_value *at, bool old) {
+static void verify_check_fields(struct verification *of, const wn_value *at, bool old) {
   size_t scanned = block_scanned(*at, at + 1);
   if (scanned > header_words(*at)) {
     complain(of, "the mixed block %p of %zu words says that it has %zu values", (const void *)(at + 1),
@@ -207,7 +207,7 @@ static void add_external(struct verification *of, wn_value *at) {
 static void check_block(struct verification *of, wn_value *at, bool swept) {
   check_colour(of, at, swept);
   add_external(of, at);
-  if (!major_knows_dead(of->heap, *at)) check_fields(of, at, true);
+  if (!major_knows_dead(of->heap, *at)) verify_check_fields(of, at, true);
 }
 
 /* While nothing is marked or swept, only one colour is left. */
@@ -267,7 +267,7 @@ static void check_minor_heap(struct verification *of, const struct wn_domain *do
       return;
     }
     add_external(of, at);
-    check_fields(of, at, false);
+    verify_check_fields(of, at, false);
     at += header_extent(*at);
   }
 }
@@ -296,7 +296,7 @@ struct row_check {
 
 static void check_tracked(struct verification *of, wn_value block) {
   bool young = heap_is_young(of->heap, block);
-  if (!(young ? is_young_block(of->heap, block) : is_old_block(of, block)))
+  if (!(young ? is_young_block(of->heap, block) : verify_is_old_block(of, block)))
     complain(of, "%#zx has an entry of the sampling engine, and is no block", (size_t)block);
   else if (!block_is_tracked(block))
     complain(of, "block %#zx has an entry of the sampling engine, and no bit says so", (size_t)block);
@@ -338,7 +338,7 @@ static void check_domain(struct verification *of, struct wn_domain *domain) {
   check_minor_heap(of, domain);
 }
 
-static void prepare(struct verification *of) {
+static void verify_prepare(struct verification *of) {
   struct wn_heap *heap = of->heap;
   domains_flush_pools(heap);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
@@ -386,7 +386,7 @@ static void check_counts(struct verification *of) {
 unsigned long verify_heap(struct wn_heap *heap, FILE *report) {
   struct verification of = {.heap = heap, .report = report};
   helpers_pause(heap);
-  prepare(&of);
+  verify_prepare(&of);
   pools_each(&heap->store, check_pool, &of);
   medium_each(&heap->store, check_medium, check_large, &of);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))

@@ -9,7 +9,7 @@
 enum { FIRST = TINY ? 4 : 1024 };
 
 /* A larger copy of an array; NULL if there is no memory. */
-static void *grow(void *items, size_t count, size_t *capacity, size_t size) {
+static void *weak_grow(void *items, size_t count, size_t *capacity, size_t size) {
   size_t larger = *capacity ? 2 * *capacity : FIRST;
   void *grown = metadata_map(larger * size);
   if (!grown) return NULL;
@@ -21,9 +21,9 @@ static void *grow(void *items, size_t count, size_t *capacity, size_t size) {
 
 /* ---- all of them ---- */
 
-static bool append(struct weak *weak, wn_value block) {
+static bool weak_append(struct weak *weak, wn_value block) {
   if (weak->count == weak->capacity) {
-    wn_value *grown = grow(weak->blocks, weak->count, &weak->capacity, sizeof *weak->blocks);
+    wn_value *grown = weak_grow(weak->blocks, weak->count, &weak->capacity, sizeof *weak->blocks);
     if (!grown) return false;
     weak->blocks = grown;
   }
@@ -37,7 +37,8 @@ static void note_store(struct wn_domain *domain, wn_value block, size_t place) {
   struct weak_stores *stores = &domain->collector->weak_stores;
   if (stores->every) return;
   if (stores->count == stores->capacity) {
-    struct weak_store *grown = grow(stores->items, stores->count, &stores->capacity, sizeof *stores->items);
+    struct weak_store *grown =
+        weak_grow(stores->items, stores->count, &stores->capacity, sizeof *stores->items);
     if (!grown) {
       stores->every = true;
       return;
@@ -73,19 +74,19 @@ static void settle_every(struct wn_heap *heap) {
 
 /* ---- cleaning ---- */
 
-static bool is_marked(const struct wn_heap *heap, wn_value block) {
+static bool weak_is_marked(const struct wn_heap *heap, wn_value block) {
   return header_colour(header_of(block)) == heap_live_colour(heap);
 }
 
-static void clean(struct wn_heap *heap, wn_value *block) {
+static void clean_weak(struct wn_heap *heap, wn_value *block) {
   bool dead = false;
   for (size_t key = WEAK_KEYS; key < WEAK_KEYS + weak_keys((wn_value)block); key++) {
-    if (!weak_is_block(block[key]) || is_marked(heap, block[key])) continue;
+    if (!weak_is_block(block[key]) || weak_is_marked(heap, block[key])) continue;
     field_store(&block[key], WEAK_EMPTY);
     dead = true;
   }
   if (dead) field_store(&block[WEAK_DATA], WEAK_EMPTY);
-  ASSERT(!weak_is_block(block[WEAK_DATA]) || is_marked(heap, block[WEAK_DATA]));
+  ASSERT(!weak_is_block(block[WEAK_DATA]) || weak_is_marked(heap, block[WEAK_DATA]));
 }
 
 /* ---- shared ---- */
@@ -94,7 +95,7 @@ bool weak_add(struct wn_heap *heap, wn_value block) {
   struct weak *weak = &heap->collector->weak;
   lock_acquire(&weak->lock, LOCK_RANK_WEAK);
   size_t before = weak->capacity;
-  bool added = append(weak, block);
+  bool added = weak_append(weak, block);
   size_t capacity = weak->capacity;
   lock_release(&weak->lock, LOCK_RANK_WEAK);
   if (capacity != before) event_table_grows(&heap->events, "weak blocks", capacity);
@@ -146,8 +147,8 @@ void weak_clean(struct wn_heap *heap) {
   size_t kept = 0;
   for (size_t i = 0; i < weak->count; i++) {
     wn_value block = weak->blocks[i];
-    if (!is_marked(heap, block)) continue;
-    clean(heap, (wn_value *)block);
+    if (!weak_is_marked(heap, block)) continue;
+    clean_weak(heap, (wn_value *)block);
     weak->blocks[kept++] = block;
   }
   weak->count = kept;

@@ -39,18 +39,18 @@ void domain_await_others(struct wn_domain *domain) {
 /* ---- public ---- */
 
 /* Any thread may call wn_domain_number and wn_domain_data, also when the domain has ended. */
-static bool has_ended(const wn_domain *domain, const char *what) {
+static bool domain_has_ended(const wn_domain *domain, const char *what) {
   if (domain && domain->heap) return false;
   error_set(WN_EINVAL, "%s: the domain %s", what, domain ? "has ended" : "is NULL");
   return true;
 }
 
 uint64_t wn_domain_number(const wn_domain *domain) {
-  return has_ended(domain, "domain number") ? UINT64_MAX : domain->number;
+  return domain_has_ended(domain, "domain number") ? UINT64_MAX : domain->number;
 }
 
 void *wn_domain_data(const wn_domain *domain) {
-  return has_ended(domain, "domain data") ? NULL : domain->data;
+  return domain_has_ended(domain, "domain data") ? NULL : domain->data;
 }
 
 void wn_domain_set_data(wn_domain *domain, void *data) {

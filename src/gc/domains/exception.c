@@ -11,7 +11,7 @@ void exception_drop(wn_domain *domain) { domain->exception = (struct gc_exceptio
 
 /* Takes the exception as a handle. If there is no slot for a handle, returns a null handle, and the
  * exception is still pending. Callbacks that waited for the exception are pending again. */
-static wn_ref take(wn_domain *domain) {
+static wn_ref exception_take(wn_domain *domain) {
   if (!roots_have_slots(domain, 1)) return (wn_ref){NULL};
   wn_ref ref = wn_root(domain, domain->exception.value);
   exception_drop(domain);
@@ -35,7 +35,7 @@ bool exception_outlives(struct domain_thread *thread) {
 static void hand_to_hook(wn_domain *domain) {
   const wn_heap_hooks *hooks = &domain->heap->hooks;
   wn_scope scope = wn_scope_enter(domain);
-  wn_ref ref = take(domain);
+  wn_ref ref = exception_take(domain);
   if (!wn_is_null(ref)) hooks->raise(domain, ref, hooks->context);
   wn_scope_leave(&scope);
 }
@@ -62,7 +62,7 @@ void wn_raise(wn_domain *domain, wn_ref raised) {
 }
 
 wn_ref wn_take_exception(wn_domain *domain) {
-  return !caller_check(domain, "take exception") && exception_is_pending(domain) ? take(domain)
+  return !caller_check(domain, "take exception") && exception_is_pending(domain) ? exception_take(domain)
                                                                                  : (wn_ref){NULL};
 }
 /* SPDX-License-Identifier: MIT */

@@ -42,14 +42,14 @@ static void draw_sample(struct domain_thread *thread) {
 
 /* ---- the engine's questions ---- */
 
-static void rearm(struct memprof_owner *owner) {
+static void host_rearm(struct memprof_owner *owner) {
   struct wn_domain *domain = owner->host;
   domain->sampling_epoch++;
   draw_sample(domain->running);
   domain_reset_limit(domain);
 }
 
-static void wake(struct memprof_owner *owner) { domain_add_pending(owner->host, PENDING_PROFILE); }
+static void host_wake(struct memprof_owner *owner) { domain_add_pending(owner->host, PENDING_PROFILE); }
 
 static struct callstacks *create_callstacks(const struct wn_heap *heap) {
   return callstacks_create(&(struct callstacks_options){.language = *heap->language ? heap->language : NULL});
@@ -81,7 +81,7 @@ capture_language(struct wn_domain *domain, struct callstacks *callstacks, size_t
   return callstack_capture_with(callstacks, &wish);
 }
 
-static const wn_callstack *capture(struct memprof_thread *thread, size_t depth) {
+static const wn_callstack *host_capture(struct memprof_thread *thread, size_t depth) {
   struct wn_domain *domain = thread->domain;
   struct callstacks *callstacks = host_callstacks(domain->heap);
   if (!callstacks) return NULL;
@@ -91,11 +91,11 @@ static const wn_callstack *capture(struct memprof_thread *thread, size_t depth) 
 
 static const bool *exception(struct memprof_thread *thread) { return &thread->domain->exception.pending; }
 
-static bool raised(const struct memprof_thread *thread) {
+static bool host_raised(const struct memprof_thread *thread) {
   return thread->domain->exception.raiser == thread->host;
 }
 
-static struct memprof_thread *current(struct memprof *engine) {
+static struct memprof_thread *host_current(struct memprof *engine) {
   struct domain_thread *thread = thread_in_heap(engine->host);
   return thread ? &thread->profiled : NULL;
 }
@@ -147,15 +147,15 @@ static void ask_types_of(struct wn_domain *domain, uint64_t profile, host_tell_t
   untyped->count = kept;
 }
 
-static const struct memprof_ops ops = {.rearm = rearm,
-                                       .wake = wake,
-                                       .capture = capture,
+static const struct memprof_ops ops = {.rearm = host_rearm,
+                                       .wake = host_wake,
+                                       .capture = host_capture,
                                        .keep = callstack_keep,
                                        .release = callstack_release,
                                        .exception = exception,
-                                       .raised = raised,
+                                       .raised = host_raised,
                                        .told = told,
-                                       .current = current};
+                                       .current = host_current};
 
 struct memprof_thread *memprof_host_thread(wn_domain *domain) {
   return caller_may(domain, "memprof") ? &domain->running->profiled : NULL;
@@ -167,8 +167,8 @@ static const char *custom_name(const struct wn_domain *domain, unsigned tag) {
   return tag == WN_TAG_CUSTOM ? domain->custom->name : NULL;
 }
 
-static struct memprof_birth birth_of(const struct wn_domain *domain, wn_value block, size_t hits,
-                                     wn_alloc_source source) {
+static struct memprof_birth host_birth_of(const struct wn_domain *domain, wn_value block, size_t hits,
+                                          wn_alloc_source source) {
   size_t words = wn_words(block);
   unsigned tag = wn_tag(block);
   return (struct memprof_birth){.address = block,
@@ -181,7 +181,7 @@ static struct memprof_birth birth_of(const struct wn_domain *domain, wn_value bl
 }
 
 /* False if the sample is lost. */
-static bool note_birth(struct wn_domain *domain, const struct memprof_birth *birth) {
+static bool host_note_birth(struct wn_domain *domain, const struct memprof_birth *birth) {
   if (!memprof_allocated(&domain->running->profiled, birth)) return false;
   domain_add_pending(domain, PENDING_PROFILE);
   return true;
@@ -202,7 +202,7 @@ static struct memprof_fate young_fate(uintptr_t address, void *context) {
 }
 
 /* The owner that gets the entries of owners that ended: that of the first domain that is not lost. */
-static struct memprof_owner *heir_of(struct wn_heap *heap) {
+static struct memprof_owner *host_heir_of(struct wn_heap *heap) {
   struct wn_domain *domain = domain_first(heap);
   while (domain && domain->lost) domain = domain_next(domain);
   return &(domain ? domain : domain_first(heap))->owner;
@@ -295,14 +295,14 @@ void host_born_young(struct wn_domain *domain, wn_value block, wn_alloc_source s
   place_sample(domain, left);
   domain_move_limit(domain);
   if (!hits) return;
-  struct memprof_birth birth = birth_of(domain, block, hits, source);
+  struct memprof_birth birth = host_birth_of(domain, block, hits, source);
   birth.minor = true;
   if (memprof_born_young(&domain->running->profiled, &birth)) domain_add_pending(domain, PENDING_PROFILE);
 }
 
 static void born_old(struct wn_domain *domain, wn_value block, size_t hits, wn_alloc_source source) {
-  const struct memprof_birth birth = birth_of(domain, block, hits, source);
-  if (note_birth(domain, &birth)) set_tracked(block);
+  const struct memprof_birth birth = host_birth_of(domain, block, hits, source);
+  if (host_note_birth(domain, &birth)) set_tracked(block);
 }
 
 void host_born_old(struct wn_domain *domain, wn_value block) {
@@ -334,7 +334,8 @@ void host_born_outside(struct wn_domain *domain, wn_value block, size_t bytes) {
                                 .custom_name = ((const struct custom *)block)->ops->name,
                                 .minor = heap_is_young(domain->heap, block),
                                 .outside = true};
-  if (note_birth(domain, &birth)) atomic_fetch_or(&((struct custom *)block)->external_bytes, CUSTOM_TRACKED);
+  if (host_note_birth(domain, &birth))
+    atomic_fetch_or(&((struct custom *)block)->external_bytes, CUSTOM_TRACKED);
 }
 
 void host_outside_shrank(struct wn_domain *domain, wn_value block, size_t from, size_t to) {
@@ -358,12 +359,12 @@ void host_after_minor(struct wn_heap *heap) {
 
 void host_outside_aged(struct wn_heap *heap, wn_value block, wn_value moved) {
   struct memprof_fate fate = {moved ? MEMPROF_OLD : MEMPROF_DEAD, moved};
-  memprof_outside_aged(&heap->engine, block, fate, heir_of(heap));
+  memprof_outside_aged(&heap->engine, block, fate, host_heir_of(heap));
 }
 
 void host_found_dead(struct wn_heap *heap, wn_value block) { memprof_found_dead(&heap->engine, block); }
 
-void host_tell(struct wn_heap *heap) { memprof_tell(&heap->engine, heir_of(heap)); }
+void host_tell(struct wn_heap *heap) { memprof_tell(&heap->engine, host_heir_of(heap)); }
 
 void host_visit_old(struct wn_heap *heap, wn_visit *visit, void *visitor) {
   memprof_visit_old(&heap->engine, visit, visitor);

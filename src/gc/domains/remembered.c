@@ -8,11 +8,11 @@
 
 enum { LEAST = TINY ? 64 : 4096 };
 
-static size_t bytes_of(const struct remembered *set) {
+static size_t remembered_bytes_of(const struct remembered *set) {
   return (size_t)(set->end - set->begin) * sizeof *set->begin;
 }
 
-static const struct wn_domain *domain_of(const struct remembered *set) {
+static const struct wn_domain *remembered_domain_of(const struct remembered *set) {
   return (const struct wn_domain *)((const char *)set - offsetof(struct wn_domain, remembered));
 }
 
@@ -26,14 +26,14 @@ void remembered_grow(struct remembered *set, wn_value *field) {
     return;
   }
   if (used) memcpy(grown, set->begin, used * sizeof *grown);
-  metadata_unmap(set->begin, bytes_of(set));
+  metadata_unmap(set->begin, remembered_bytes_of(set));
   *set = (struct remembered){.begin = grown, .at = grown + used, .end = grown + capacity};
   *set->at++ = field;
-  event_table_grows(&domain_of(set)->heap->events, "a remembered set", capacity);
+  event_table_grows(&remembered_domain_of(set)->heap->events, "a remembered set", capacity);
 }
 
 void remembered_destroy(struct remembered *set) {
-  metadata_unmap(set->begin, bytes_of(set));
+  metadata_unmap(set->begin, remembered_bytes_of(set));
   *set = (struct remembered){0};
 }
 /* SPDX-License-Identifier: MIT */

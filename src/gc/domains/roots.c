@@ -33,14 +33,14 @@ void roots_destroy_slots(struct domain_thread *thread) {
   thread->slots = NULL;
 }
 
-static wn_value *top_of(const struct wn_domain *domain, const struct domain_thread *thread) {
+static wn_value *roots_top_of(const struct wn_domain *domain, const struct domain_thread *thread) {
   return domain->running == thread && atomic_load(&domain->state) == DOMAIN_RUNNING ? domain->context.top
                                                                                     : thread->top;
 }
 
 void roots_each_handle(struct wn_domain *domain, wn_visit *visit, void *visitor) {
   for (struct domain_thread *thread = domain->threads; thread; thread = thread->next) {
-    wn_value *top = top_of(domain, thread);
+    wn_value *top = roots_top_of(domain, thread);
     for (wn_value *slot = thread->slots; slot < top; slot++) visit(visitor, slot);
   }
   if (exception_is_pending(domain)) visit(visitor, &domain->exception.value);
@@ -62,19 +62,19 @@ void roots_each(struct wn_domain *domain, wn_visit *visit, void *visitor) {
 size_t roots_count(const struct wn_domain *domain) {
   size_t count = 0;
   for (struct domain_thread *thread = domain->threads; thread; thread = thread->next)
-    count += (size_t)(top_of(domain, thread) - thread->slots);
+    count += (size_t)(roots_top_of(domain, thread) - thread->slots);
   return count;
 }
 
 /* The end of the thread's slots by the current limit. */
-static wn_value *limit_of(const struct domain_thread *thread) {
+static wn_value *roots_limit_of(const struct domain_thread *thread) {
   wn_value *limit = thread->slots + thread->domain->heap->control.stack_limit;
   return limit < thread->slots_end ? limit : thread->slots_end;
 }
 
 void roots_limit_slots(struct wn_domain *domain) {
   for (struct domain_thread *thread = domain->threads; thread; thread = thread->next) {
-    wn_value *top = top_of(domain, thread), *limit = limit_of(thread);
+    wn_value *top = roots_top_of(domain, thread), *limit = roots_limit_of(thread);
     if (limit < top) limit = top;
     if (thread->accessible_end > limit) thread->accessible_end = limit;
   }
@@ -89,7 +89,7 @@ static bool make_accessible(wn_value *from, wn_value *end) {
 
 static wn_status add_slots(struct wn_domain *domain) {
   struct domain_thread *thread = domain->running;
-  wn_value *end = thread->accessible_end, *limit = limit_of(thread);
+  wn_value *end = thread->accessible_end, *limit = roots_limit_of(thread);
   size_t left = limit > end ? (size_t)(limit - end) : 0, step = left < STEP ? left : STEP;
   if (!step) return WN_ELIMIT;
   if (!make_accessible(end, end + step)) return WN_ENOMEM;

@@ -8,39 +8,39 @@ static bool state_is(struct wn_domain *domain, uint32_t state) {
   return atomic_load(&domain->state) == state;
 }
 
-static bool change(struct wn_domain *domain, uint32_t from, uint32_t to) {
+static bool safepoint_change(struct wn_domain *domain, uint32_t from, uint32_t to) {
   return atomic_compare_exchange_strong(&domain->state, &from, to);
 }
 
 static struct backoff backoff_of(const struct wn_heap *heap) { return backoff_begin(world_may_spin(heap)); }
 
 /* Claims a domain as soon as it is blocked. False if its thread forks (FORK). */
-static bool claim(struct wn_heap *heap, struct wn_domain *domain) {
+static bool safepoint_claim(struct wn_heap *heap, struct wn_domain *domain) {
   struct backoff backoff = backoff_of(heap);
   for (;;) {
     uint32_t arrivals = atomic_load(&heap->arrivals);
     DEBUG_STEP(heap);
-    if (change(domain, DOMAIN_BLOCKED, DOMAIN_CLAIMED)) return true;
+    if (safepoint_change(domain, DOMAIN_BLOCKED, DOMAIN_CLAIMED)) return true;
     if (atomic_load(&domain->forking)) return false;
     if (!backoff_step(&backoff) && state_is(domain, DOMAIN_RUNNING)) futex_wait(&heap->arrivals, arrivals);
   }
 }
 
 /* A domain that is `forking` was not claimed, and is running. */
-static void leave(struct wn_domain *domain) {
+static void safepoint_leave(struct wn_domain *domain) {
   if (state_is(domain, DOMAIN_RUNNING)) return;
   if (atomic_exchange(&domain->state, DOMAIN_BLOCKED) == DOMAIN_CLAIMED_AWAITED)
     futex_wake(&domain->state, INT32_MAX);
 }
 
 /* Waits until no leader claims the domain. */
-static void await(struct wn_domain *domain) {
+static void safepoint_await(struct wn_domain *domain) {
   struct backoff backoff = backoff_of(domain->heap);
   for (;;) {
     uint32_t state = atomic_load(&domain->state);
     if (state == DOMAIN_BLOCKED) return;
     if (backoff_step(&backoff)) continue;
-    if (state == DOMAIN_CLAIMED_AWAITED || change(domain, DOMAIN_CLAIMED, DOMAIN_CLAIMED_AWAITED))
+    if (state == DOMAIN_CLAIMED_AWAITED || safepoint_change(domain, DOMAIN_CLAIMED, DOMAIN_CLAIMED_AWAITED))
       futex_wait(&domain->state, DOMAIN_CLAIMED_AWAITED);
   }
 }
@@ -52,7 +52,7 @@ static void tell_leader(struct wn_heap *heap) {
 }
 
 /* Blocks the domain, and wakes a leader that waits for it. */
-static void give_up(struct wn_domain *domain) {
+static void safepoint_give_up(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
   DEBUG_STEP(heap);
   atomic_store(&domain->state, DOMAIN_BLOCKED);
@@ -64,9 +64,9 @@ static void give_up(struct wn_domain *domain) {
  * did not wait. */
 static uint64_t take_back(struct wn_domain *domain) {
   uint64_t began = 0;
-  while (!change(domain, DOMAIN_BLOCKED, DOMAIN_RUNNING)) {
+  while (!safepoint_change(domain, DOMAIN_BLOCKED, DOMAIN_RUNNING)) {
     if (!began) began = event_clock(&domain->heap->events, EVENT_PAUSE_BEGINS);
-    await(domain);
+    safepoint_await(domain);
   }
   DEBUG_STEP(domain->heap);
   domain_reset_limit(domain);
@@ -82,7 +82,7 @@ static struct wn_domain *claim_all(struct wn_heap *heap, struct wn_domain *leade
   for (struct wn_domain *other = domain_first(heap); other; other = domain_next(other)) {
     if (other == leader) continue;
     DEBUG_STEP(heap);
-    if (!claim(heap, other) && !forks) return other;
+    if (!safepoint_claim(heap, other) && !forks) return other;
   }
   return NULL;
 }
@@ -90,7 +90,7 @@ static struct wn_domain *claim_all(struct wn_heap *heap, struct wn_domain *leade
 /* Leaves the domains before `end`, all if it is NULL, but the leader's. */
 static void leave_all(struct wn_heap *heap, struct wn_domain *leader, struct wn_domain *end) {
   for (struct wn_domain *domain = domain_first(heap); domain != end; domain = domain_next(domain))
-    if (domain != leader) leave(domain);
+    if (domain != leader) safepoint_leave(domain);
   DEBUG_STEP(heap);
   atomic_store(&heap->stopping, STOPPING_NOT);
   DEBUG_STEP(heap);
@@ -123,7 +123,7 @@ void domain_block(struct wn_domain *domain) {
   atomic_fetch_sub_explicit(&domain->heap->awake, 1, memory_order_relaxed);
   domain->awake = false;
   note_processor(domain, 0);
-  give_up(domain);
+  safepoint_give_up(domain);
 }
 
 void domain_unblock(struct wn_domain *domain) {
@@ -137,7 +137,7 @@ void domain_unblock(struct wn_domain *domain) {
 
 void domain_suspend(struct wn_domain *domain) {
   domain->running->top = domain->context.top;
-  give_up(domain);
+  safepoint_give_up(domain);
 }
 
 void domain_resume(struct wn_domain *domain) { take_back(domain); }

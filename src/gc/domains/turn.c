@@ -35,7 +35,7 @@ static uint32_t take_ticket(struct wn_domain *domain) {
 }
 
 /* TICK. */
-static void await(struct wn_domain *domain, uint32_t ticket) {
+static void turn_await(struct wn_domain *domain, uint32_t ticket) {
   struct turn *turn = &domain->turn;
   uint32_t serving = atomic_load(&turn->now_serving);
   if (serving == ticket) return;
@@ -73,7 +73,7 @@ void turn_lose_waiters(struct wn_domain *domain, bool held) {
   atomic_store(&turn->yield_requests[1], 0);
 }
 
-void turn_take(struct wn_domain *domain) { await(domain, take_ticket(domain)); }
+void turn_take(struct wn_domain *domain) { turn_await(domain, take_ticket(domain)); }
 
 void turn_give(struct wn_domain *domain) {
   struct turn *turn = &domain->turn;
@@ -86,6 +86,6 @@ void turn_give(struct wn_domain *domain) {
 void turn_yield(struct wn_domain *domain) {
   uint32_t ticket = take_ticket(domain);
   turn_give(domain);
-  await(domain, ticket);
+  turn_await(domain, ticket);
 }
 /* SPDX-License-Identifier: MIT */

@@ -42,13 +42,13 @@ static bool data_bytes(unsigned kind, size_t dimensions, const size_t *lengths, 
   return *bytes < SIZE_MAX / 2;
 }
 
-static bool is_of_host(unsigned kind) {
+static bool bigarray_is_of_host(unsigned kind) {
   return kind == WN_BIGARRAY_OCAML_INT || kind == WN_BIGARRAY_NATIVEINT;
 }
 
 /* ---- numbers of the format, a part at a time ---- */
 
-static void swap(void *part, size_t count, unsigned width) {
+static void bigarray_swap(void *part, size_t count, unsigned width) {
   if (width == 2)
     for (size_t i = 0; i < count; i++) ((uint16_t *)part)[i] = __builtin_bswap16(((uint16_t *)part)[i]);
   if (width == 4)
@@ -57,12 +57,12 @@ static void swap(void *part, size_t count, unsigned width) {
     for (size_t i = 0; i < count; i++) ((uint64_t *)part)[i] = __builtin_bswap64(((uint64_t *)part)[i]);
 }
 
-static void put_numbers(wn_marshal_writer *to, const char *data, size_t bytes, unsigned width) {
+static void bigarray_put_numbers(wn_marshal_writer *to, const char *data, size_t bytes, unsigned width) {
   uint64_t part[PART / 8];
   for (size_t at = 0; at < bytes; at += PART) {
     size_t now = bytes - at < PART ? bytes - at : PART;
     memcpy(part, data + at, now);
-    swap(part, now / width, width);
+    bigarray_swap(part, now / width, width);
     wn_marshal_put_bytes(to, part, now);
   }
 }
@@ -79,7 +79,7 @@ static bool put_host_numbers(wn_marshal_writer *to, const struct array *array) {
   bool is_short = fit_32(array);
   const int64_t *numbers = array->data;
   wn_marshal_put(to, is_short ? HOST_32 : HOST_64, 1);
-  if (!is_short) put_numbers(to, array->data, array->bytes, 8);
+  if (!is_short) bigarray_put_numbers(to, array->data, array->bytes, 8);
   for (size_t i = 0; is_short && i < array->bytes / 8; i++) wn_marshal_put(to, (uint64_t)numbers[i], 4);
   return is_short || !(to->flags & WN_MARSHAL_COMPAT_32);
 }
@@ -91,7 +91,7 @@ static bool get_host_numbers(wn_marshal_reader *from, struct array *array, uint6
     numbers[i] = (int32_t)wn_marshal_get(from, 4);
   if (form != HOST_64) return form == HOST_32;
   if (!wn_marshal_get_bytes(from, numbers, array->bytes)) return false;
-  swap(numbers, array->bytes / 8, 8);
+  bigarray_swap(numbers, array->bytes / 8, 8);
   return true;
 }
 
@@ -108,12 +108,12 @@ static bool write_array(const void *bytes, size_t size, wn_marshal_writer *to) {
     wn_marshal_put(to, is_long ? LONG : array->lengths[i], 2);
     if (is_long) wn_marshal_put(to, array->lengths[i], 8);
   }
-  if (is_of_host(array->kind)) return put_host_numbers(to, array);
-  put_numbers(to, array->data, array->bytes, kinds[array->kind].width);
+  if (bigarray_is_of_host(array->kind)) return put_host_numbers(to, array);
+  bigarray_put_numbers(to, array->data, array->bytes, kinds[array->kind].width);
   return true;
 }
 
-static bool read_head(struct array *array, size_t size, wn_marshal_reader *from) {
+static bool bigarray_read_head(struct array *array, size_t size, wn_marshal_reader *from) {
   size_t dimensions = wn_marshal_get(from, 4), flags = wn_marshal_get(from, 4);
   if (dimensions > WN_BIGARRAY_DIMENSIONS_MOST || size != block_bytes(dimensions)) return false;
   array->dimensions = dimensions;
@@ -129,17 +129,17 @@ static bool read_head(struct array *array, size_t size, wn_marshal_reader *from)
 
 static bool read_data(struct array *array, wn_marshal_reader *from) {
   unsigned width = kinds[array->kind].width;
-  if (is_of_host(array->kind)) return get_host_numbers(from, array, wn_marshal_get(from, 1));
+  if (bigarray_is_of_host(array->kind)) return get_host_numbers(from, array, wn_marshal_get(from, 1));
   if (!wn_marshal_get_bytes(from, array->data, array->bytes)) return false;
-  swap(array->data, array->bytes / width, width);
+  bigarray_swap(array->data, array->bytes / width, width);
   return true;
 }
 
 /* The shortest form of a number of the host is half of what it takes here. */
 static bool read_array(void *bytes, size_t size, wn_marshal_reader *from) {
   struct array *array = bytes;
-  if (!read_head(array, size, from)) return false;
-  if (array->bytes / (is_of_host(array->kind) ? 2 : 1) > wn_marshal_left(from)) return false;
+  if (!bigarray_read_head(array, size, from)) return false;
+  if (array->bytes / (bigarray_is_of_host(array->kind) ? 2 : 1) > wn_marshal_left(from)) return false;
   array->data = malloc(array->bytes + 1);
   if (!array->data) return false;
   wn_marshal_external(from, array->bytes);

@@ -23,7 +23,7 @@ static bool read_int32(void *bytes, size_t size, wn_marshal_reader *from) {
   return true;
 }
 
-static int64_t number_at(const void *bytes) {
+static int64_t boxed_number_at(const void *bytes) {
   int64_t n;
   memcpy(&n, bytes, sizeof n);
   return n;
@@ -31,7 +31,7 @@ static int64_t number_at(const void *bytes) {
 
 static bool write_int64(const void *bytes, size_t size, wn_marshal_writer *to) {
   (void)size;
-  wn_marshal_put(to, (uint64_t)number_at(bytes), 8);
+  wn_marshal_put(to, (uint64_t)boxed_number_at(bytes), 8);
   return true;
 }
 static bool read_int64(void *bytes, size_t size, wn_marshal_reader *from) {
@@ -42,7 +42,7 @@ static bool read_int64(void *bytes, size_t size, wn_marshal_reader *from) {
 }
 
 static bool write_native(const void *bytes, size_t size, wn_marshal_writer *to) {
-  int64_t n = number_at(bytes);
+  int64_t n = boxed_number_at(bytes);
   bool is_short = n == (int32_t)n;
   (void)size;
   wn_marshal_put(to, is_short ? NATIVE_32 : NATIVE_64, 1);
@@ -96,7 +96,7 @@ bool wn_boxed_get(wn_ref block, wn_boxed *type, int64_t *n) {
   int32_t low;
   memcpy(&low, custom + 1, sizeof low);
   if (type) *type = is;
-  if (n) *n = is == WN_BOXED_INT32 ? low : number_at(custom + 1);
+  if (n) *n = is == WN_BOXED_INT32 ? low : boxed_number_at(custom + 1);
   return true;
 }
 /* SPDX-License-Identifier: MIT */

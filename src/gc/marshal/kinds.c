@@ -9,7 +9,7 @@ static const struct marshal_kind *const own_kinds[] = {&boxed_kinds[0], &boxed_k
                                                        &bigarray_kind};
 enum { OWN_KINDS = sizeof own_kinds / sizeof *own_kinds };
 
-static bool has_name(const struct marshal_kind *kind, const char *name, size_t length) {
+static bool kinds_has_name(const struct marshal_kind *kind, const char *name, size_t length) {
   return !strncmp(kind->ops->name, name, length) && !kind->ops->name[length];
 }
 
@@ -27,9 +27,9 @@ const struct marshal_kind *kind_of_ops(const struct wn_heap *heap, const wn_cust
 
 const struct marshal_kind *kind_named(const struct wn_heap *heap, const char *name, size_t length) {
   for (size_t i = 0; i < OWN_KINDS; i++)
-    if (has_name(own_kinds[i], name, length)) return own_kinds[i];
+    if (kinds_has_name(own_kinds[i], name, length)) return own_kinds[i];
   const struct marshal_kind *kind = first(heap);
-  while (kind && !has_name(kind, name, length)) kind = kind->next;
+  while (kind && !kinds_has_name(kind, name, length)) kind = kind->next;
   return kind;
 }
 

@@ -12,7 +12,8 @@ enum { PART_FIRST = TINY ? 16 : 1 << 16 };
 
 /* ---- writing ---- */
 
-static wn_status write_value(wn_domain *domain, wn_ref value, unsigned flags, uint8_t **bytes, size_t *size) {
+static wn_status marshal_write_value(wn_domain *domain, wn_ref value, unsigned flags, uint8_t **bytes,
+                                     size_t *size) {
   const unsigned all = WN_MARSHAL_NO_SHARING | WN_MARSHAL_COMPAT_32 | WN_MARSHAL_OCAML_STRINGS;
   wn_status status = caller_check(domain, "marshal write");
   if (status) return status;
@@ -119,8 +120,8 @@ static wn_status parts_get_message(struct parts *parts) {
   return wrong ? wrong_header(wrong) : parts_get(parts, header.header_bytes + header.data_bytes);
 }
 
-static wn_status read_parts(wn_domain *domain, struct parts *parts, unsigned flags, const void *frame,
-                            wn_ref *value) {
+static wn_status marshal_read_parts(wn_domain *domain, struct parts *parts, unsigned flags, const void *frame,
+                                    wn_ref *value) {
   wn_blocking_begin(domain);
   wn_status status = parts_get_message(parts);
   wn_blocking_end(domain);
@@ -139,7 +140,7 @@ wn_status wn_marshal_write(wn_domain *domain, wn_ref value, unsigned flags, void
   DEBUG_DOMAIN(domain);
   if (!bytes || !size) return error_set(WN_EINVAL, "marshal write: an argument is NULL");
   uint8_t *message;
-  wn_status status = write_value(domain, value, flags, &message, size);
+  wn_status status = marshal_write_value(domain, value, flags, &message, size);
   if (!status) *bytes = message;
   return status;
 }
@@ -150,7 +151,7 @@ wn_status wn_marshal_write_to(wn_domain *domain, wn_ref value, unsigned flags, w
   if (!sink) return error_set(WN_EINVAL, "marshal write: an argument is NULL");
   uint8_t *message;
   size_t size;
-  wn_status status = write_value(domain, value, flags, &message, &size);
+  wn_status status = marshal_write_value(domain, value, flags, &message, &size);
   if (status) return status;
   wn_blocking_begin(domain);
   status = sink(message, size, context);
@@ -179,7 +180,7 @@ OWN_FRAME wn_status wn_marshal_read_from(wn_domain *domain, wn_marshal_source *s
   DEBUG_DOMAIN(domain);
   struct parts parts = {.source = source, .context = context};
   wn_status status = check_reading(domain, flags, source ? value : NULL, value);
-  if (!status) status = read_parts(domain, &parts, flags, __builtin_frame_address(0), value);
+  if (!status) status = marshal_read_parts(domain, &parts, flags, __builtin_frame_address(0), value);
   FRAME_ENDS;
   return status;
 }
@@ -188,7 +189,7 @@ OWN_FRAME wn_status wn_marshal_read_file(wn_domain *domain, FILE *file, unsigned
   DEBUG_DOMAIN(domain);
   struct parts parts = {.source = get_from_file, .context = file};
   wn_status status = check_reading(domain, flags, file, value);
-  if (!status) status = read_parts(domain, &parts, flags, __builtin_frame_address(0), value);
+  if (!status) status = marshal_read_parts(domain, &parts, flags, __builtin_frame_address(0), value);
   FRAME_ENDS;
   if (status == WN_EFORMAT && ferror(file)) return error_set(WN_EIO, "marshal read: the file cannot be read");
   return status;

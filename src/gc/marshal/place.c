@@ -8,7 +8,7 @@
 /* Of a block that `read` has not filled, or could not. */
 static const wn_custom_ops unread = {.name = "unread"};
 
-static bool find_room(struct wn_domain *domain, size_t extent) {
+static bool place_find_room(struct wn_domain *domain, size_t extent) {
   return allocate_has_room(domain, extent) || allocate_room(domain, extent);
 }
 
@@ -20,7 +20,7 @@ static size_t room_for_customs(size_t words) {
 
 static bool begin_young(struct place *place, size_t words) {
   place->room = room_for_customs(words);
-  return !words || find_room(place->domain, words + place->room);
+  return !words || place_find_room(place->domain, words + place->room);
 }
 
 wn_value *place_medium(struct place *place, size_t words, unsigned tag) {

@@ -36,7 +36,7 @@ static __attribute__((noinline, cold)) bool fail_heap(struct wn_marshal_reader *
   return false;
 }
 
-static __attribute__((noinline, cold)) bool fail_memory(struct wn_marshal_reader *reader) {
+static __attribute__((noinline, cold)) bool reader_fail_memory(struct wn_marshal_reader *reader) {
   reader->status = error_set(WN_ENOMEM, "marshal read: no memory for a table");
   return false;
 }
@@ -109,7 +109,7 @@ open_block(struct wn_marshal_reader *reader, struct opened *opened, size_t words
 static __attribute__((noinline)) enum item read_atom(struct wn_marshal_reader *reader, unsigned tag,
                                                      wn_value *value) {
   if (!reader->atoms) reader->atoms = calloc(256, sizeof *reader->atoms);
-  if (!reader->atoms) return fail_memory(reader), ITEM_WRONG;
+  if (!reader->atoms) return reader_fail_memory(reader), ITEM_WRONG;
   if (!reader->atoms[tag]) reader->atoms[tag] = (wn_value)place_old(&reader->place, 0, tag);
   if (!reader->atoms[tag]) return fail_heap(reader), ITEM_WRONG;
   *value = reader->atoms[tag];
@@ -239,20 +239,20 @@ static enum item read_doubles(struct wn_marshal_reader *reader, unsigned width, 
 /* ---- custom blocks ---- */
 
 /* Names are for terminals, too. */
-static bool fail_kind(struct wn_marshal_reader *reader, const char *name, size_t length) {
+static bool reader_fail_kind(struct wn_marshal_reader *reader, const char *name, size_t length) {
   size_t shown = 0;
   while (shown < length && name[shown] > ' ' && name[shown] < 127) shown++;
   if (shown < length || !length) return fail(reader, reader->at, "a custom block whose name is none");
   return fail(reader, reader->at, "a custom block of the kind '%s', which is not registered", name);
 }
 
-static const struct marshal_kind *read_name(struct wn_marshal_reader *reader) {
+static const struct marshal_kind *reader_read_name(struct wn_marshal_reader *reader) {
   size_t left = bytes_left(reader), most = left < NAME_MOST + 1 ? left : NAME_MOST + 1;
   const char *name = (const char *)reader->at;
   size_t length = strnlen(name, most);
   if (length == most) return fail(reader, reader->at, "a custom block whose name does not end"), NULL;
   const struct marshal_kind *kind = kind_named(reader->place.domain->heap, name, length);
-  if (!kind) return fail_kind(reader, name, length), NULL;
+  if (!kind) return reader_fail_kind(reader, name, length), NULL;
   reader->at += length + 1;
   return kind;
 }
@@ -277,7 +277,7 @@ static __attribute__((noinline)) enum item read_custom(struct wn_marshal_reader 
                                                        wn_value *value) {
   uint64_t bytes_32, bytes;
   const uint8_t *begin = reader->at;
-  const struct marshal_kind *kind = read_name(reader);
+  const struct marshal_kind *kind = reader_read_name(reader);
   if (!kind || !read_sizes(reader, kind, sized, &bytes_32, &bytes)) return ITEM_WRONG;
   uint64_t words = words64_of_custom(bytes);
   if (!take_words(reader, words)) return ITEM_WRONG;
@@ -323,7 +323,8 @@ static __attribute__((noinline)) enum item read_rare(struct wn_marshal_reader *r
   return ITEM_WRONG;
 }
 
-static inline enum item read_item(struct wn_marshal_reader *reader, wn_value *value, struct opened *opened) {
+static inline enum item reader_read_item(struct wn_marshal_reader *reader, wn_value *value,
+                                         struct opened *opened) {
   if (__builtin_expect(reader->at == reader->end, 0)) return fail_early_end(reader), ITEM_WRONG;
   reader->owed--;
   unsigned code = *reader->at++;
@@ -367,14 +368,14 @@ static bool read_items(struct wn_marshal_reader *reader, wn_value *root) {
   for (;;) {
     struct opened opened;
     wn_value value;
-    switch (read_item(reader, &value, &opened)) {
+    switch (reader_read_item(reader, &value, &opened)) {
     case ITEM_VALUE: *now.at++ = value; break;
     case ITEM_BLOCK:
       *now.at++ = (wn_value)opened.fields;
       if (--now.count && !pending_push(&reader->pending, now.at, now.count)) {
         fill_pending(reader, (struct pending_fields){opened.fields, opened.words});
         fill_pending(reader, now);
-        return fail_memory(reader);
+        return reader_fail_memory(reader);
       }
       now = (struct pending_fields){opened.fields, opened.words};
       continue;
@@ -398,13 +399,13 @@ static bool check_end(struct wn_marshal_reader *reader, const struct message_hea
   return true;
 }
 
-static bool prepare(struct wn_marshal_reader *reader) {
+static bool reader_prepare(struct wn_marshal_reader *reader) {
   if (!reader->objects) return true;
   reader->numbered = malloc(reader->objects * sizeof *reader->numbered);
-  return reader->numbered || fail_memory(reader);
+  return reader->numbered || reader_fail_memory(reader);
 }
 
-static void clean(struct wn_marshal_reader *reader) {
+static void reader_clean(struct wn_marshal_reader *reader) {
   free(reader->numbered);
   free(reader->atoms);
   pending_destroy(&reader->pending);
@@ -426,9 +427,9 @@ wn_status reader_run(struct wn_domain *domain, const uint8_t *message, const str
   bool begun = place_begin(&reader.place, domain, header->words64, frame);
   if (!begun)
     reader.status = WN_ENOMEM; /* which has its message */
-  else if (prepare(&reader) && read_items(&reader, &root) && check_end(&reader, header))
+  else if (reader_prepare(&reader) && read_items(&reader, &root) && check_end(&reader, header))
     *slot = root;
-  clean(&reader);
+  reader_clean(&reader);
   if (begun) place_end(&reader.place);
   *heap_is_full = reader.heap_is_full;
   return reader.status;

@@ -7,18 +7,18 @@
 
 enum { FIRST_LOGARITHM = TINY ? 1 : 6, FIRST_LINES = TINY ? 1 : 16 };
 
-static bool make_groups(struct seen *seen, unsigned logarithm) {
+static bool seen_make_groups(struct seen *seen, unsigned logarithm) {
   seen->groups = calloc((size_t)1 << logarithm, sizeof *seen->groups);
   seen->shift = 64 - logarithm;
   return seen->groups != NULL;
 }
 
-static size_t capacity_of(const struct seen *seen) { return (SIZE_MAX >> seen->shift) + 1; }
+static size_t seen_capacity_of(const struct seen *seen) { return (SIZE_MAX >> seen->shift) + 1; }
 
 /* Enters a group that is not in the table, which has room. */
-static void enter(struct seen *seen, uintptr_t group, size_t line) {
+static void seen_enter(struct seen *seen, uintptr_t group, size_t line) {
   struct seen_group *at = seen_home(seen, group);
-  const struct seen_group *end = seen->groups + capacity_of(seen);
+  const struct seen_group *end = seen->groups + seen_capacity_of(seen);
   while (at->group)
     if (++at == end) at = seen->groups;
   *at = (struct seen_group){group, line};
@@ -26,12 +26,12 @@ static void enter(struct seen *seen, uintptr_t group, size_t line) {
 
 static bool double_groups(struct seen *seen) {
   struct seen old = *seen;
-  if (!make_groups(seen, 64 - old.shift + 1)) {
+  if (!seen_make_groups(seen, 64 - old.shift + 1)) {
     *seen = old;
     return false;
   }
-  for (size_t i = 0; i < capacity_of(&old); i++)
-    if (old.groups[i].group) enter(seen, old.groups[i].group, old.groups[i].line);
+  for (size_t i = 0; i < seen_capacity_of(&old); i++)
+    if (old.groups[i].group) seen_enter(seen, old.groups[i].group, old.groups[i].line);
   free(old.groups);
   return true;
 }
@@ -49,7 +49,7 @@ static bool double_lines(struct seen *seen) {
 
 bool seen_create(struct seen *seen) {
   *seen = (struct seen){.last_group = UINTPTR_MAX};
-  return make_groups(seen, FIRST_LOGARITHM);
+  return seen_make_groups(seen, FIRST_LOGARITHM);
 }
 
 void seen_destroy(struct seen *seen) {
@@ -58,10 +58,10 @@ void seen_destroy(struct seen *seen) {
 }
 
 bool seen_add_group(struct seen *seen, uintptr_t group) {
-  if (2 * seen->line_count >= capacity_of(seen) && !double_groups(seen)) return false;
+  if (2 * seen->line_count >= seen_capacity_of(seen) && !double_groups(seen)) return false;
   if (seen->line_count == seen->line_capacity && !double_lines(seen)) return false;
   memset(&seen->lines[seen->line_count], 0, sizeof *seen->lines);
-  enter(seen, group, seen->line_count);
+  seen_enter(seen, group, seen->line_count);
   seen->last_group = group;
   seen->last_line = seen->line_count++;
   return true;

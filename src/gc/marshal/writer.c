@@ -23,7 +23,7 @@ static __attribute__((noinline, cold)) bool refuse(struct wn_marshal_writer *wri
   return false;
 }
 
-static __attribute__((noinline, cold)) bool fail_memory(struct wn_marshal_writer *writer) {
+static __attribute__((noinline, cold)) bool writer_fail_memory(struct wn_marshal_writer *writer) {
   if (!writer->status) writer->status = error_set(WN_ENOMEM, "marshal write: no memory");
   return false;
 }
@@ -34,20 +34,20 @@ static bool check_32(struct wn_marshal_writer *writer, bool fits, const char *wh
 
 /* ---- the buffer ---- */
 
-static __attribute__((noinline)) bool grow(struct wn_marshal_writer *writer, size_t bytes) {
+static __attribute__((noinline)) bool writer_grow(struct wn_marshal_writer *writer, size_t bytes) {
   size_t used = (size_t)(writer->at - writer->begin), capacity = 2 * (size_t)(writer->end - writer->begin);
   if (capacity < BUFFER_FIRST) capacity = BUFFER_FIRST;
   while (capacity - used < bytes) capacity *= 2; /* no block has 2^43 bytes */
   uint8_t *grown = realloc(writer->begin, capacity);
-  if (!grown) return fail_memory(writer);
+  if (!grown) return writer_fail_memory(writer);
   writer->begin = grown;
   writer->at = grown + used;
   writer->end = grown + capacity;
   return true;
 }
 
-static inline bool make_room(struct wn_marshal_writer *writer, size_t bytes) {
-  return __builtin_expect((size_t)(writer->end - writer->at) >= bytes, 1) || grow(writer, bytes);
+static inline bool writer_make_room(struct wn_marshal_writer *writer, size_t bytes) {
+  return __builtin_expect((size_t)(writer->end - writer->at) >= bytes, 1) || writer_grow(writer, bytes);
 }
 
 /* ---- integers, and headers of blocks: the shortest form that OCaml uses ---- */
@@ -100,7 +100,7 @@ static const uint8_t string_codes[4] = {CODE_STRING8, CODE_NONE, CODE_STRING32, 
 static const uint8_t doubles_codes[4] = {CODE_DOUBLES8_LITTLE, CODE_NONE, CODE_DOUBLES32_LITTLE,
                                          CODE_DOUBLES64_LITTLE};
 
-static inline void write_header(struct wn_marshal_writer *writer, size_t words, unsigned tag) {
+static inline void writer_write_header(struct wn_marshal_writer *writer, size_t words, unsigned tag) {
   uint64_t header = (uint64_t)words << 10 | tag;
   if (__builtin_expect(tag < 16 && words < 8, 1)) {
     *writer->at++ = (uint8_t)(CODE_SMALL_BLOCK | words << 4 | tag);
@@ -115,7 +115,7 @@ static inline void write_header(struct wn_marshal_writer *writer, size_t words, 
 
 /* ---- blocks of bytes ---- */
 
-static inline void count_words(struct wn_marshal_writer *writer, uint64_t words32, uint64_t words64) {
+static inline void writer_count_words(struct wn_marshal_writer *writer, uint64_t words32, uint64_t words64) {
   writer->words64 += words64;
   writer->more_words32 += words32 - words64;
 }
@@ -124,14 +124,14 @@ static bool write_string(struct wn_marshal_writer *writer, const void *bytes, si
   size_t length = writer->flags & WN_MARSHAL_OCAML_STRINGS ? string_length(bytes, words) : 8 * words;
   if (length == SIZE_MAX) return refuse(writer, "a raw block is no string of OCaml");
   if (!check_32(writer, length <= STRING_MOST_32, "a string of more than 0xFFFFFB bytes")) return false;
-  if (!make_room(writer, ITEM_MOST + length)) return false;
+  if (!writer_make_room(writer, ITEM_MOST + length)) return false;
   if (length < 32)
     *writer->at++ = (uint8_t)(CODE_SMALL_STRING + length);
   else
     write_sized(writer, length, string_codes);
   memcpy(writer->at, bytes, length);
   writer->at += length;
-  count_words(writer, words32_of_string(length), words64_of_string(length));
+  writer_count_words(writer, words32_of_string(length), words64_of_string(length));
   return true;
 }
 
@@ -140,24 +140,24 @@ static bool write_double(struct wn_marshal_writer *writer, const void *bytes, si
   *writer->at++ = CODE_DOUBLE_LITTLE;
   memcpy(writer->at, bytes, 8);
   writer->at += 8;
-  count_words(writer, 3, 2);
+  writer_count_words(writer, 3, 2);
   return true;
 }
 
 static bool write_doubles(struct wn_marshal_writer *writer, const void *bytes, size_t words) {
   if (!check_32(writer, words <= DOUBLES_MOST_32, "an array of more than 0x1FFFFF doubles")) return false;
-  if (!make_room(writer, ITEM_MOST + 8 * words)) return false;
+  if (!writer_make_room(writer, ITEM_MOST + 8 * words)) return false;
   write_sized(writer, words, doubles_codes);
   memcpy(writer->at, bytes, 8 * words);
   writer->at += 8 * words;
-  count_words(writer, 1 + 2 * words, 1 + words);
+  writer_count_words(writer, 1 + 2 * words, 1 + words);
   return true;
 }
 
 /* ---- custom blocks ---- */
 
 /* The sizes are known only when `write` has written what follows them. */
-static bool write_custom(struct wn_marshal_writer *writer, const struct custom *custom, size_t words) {
+static bool writer_write_custom(struct wn_marshal_writer *writer, const struct custom *custom, size_t words) {
   const struct marshal_kind *kind = kind_of_ops(writer->heap, custom->ops);
   if (!kind) return refuse(writer, "a custom block of a kind that is not registered");
   size_t fixed = kind->marshal->bytes, length = strlen(kind->ops->name) + 1;
@@ -166,7 +166,7 @@ static bool write_custom(struct wn_marshal_writer *writer, const struct custom *
   size_t begin = (size_t)(writer->at - writer->begin);
   writer->bytes = bytes;
   writer->bytes_32 = fixed ? kind_bytes_32(kind) : bytes;
-  if (!make_room(writer, 1 + length + 12)) return false;
+  if (!writer_make_room(writer, 1 + length + 12)) return false;
   *writer->at++ = fixed ? CODE_CUSTOM_FIXED : CODE_CUSTOM_SIZED;
   memcpy(writer->at, kind->ops->name, length);
   writer->at += length;
@@ -180,18 +180,18 @@ static bool write_custom(struct wn_marshal_writer *writer, const struct custom *
   size_t item = (size_t)(writer->at - writer->begin) - begin;
   if (!fixed && words64 > ITEM_WORDS_MOST * item) /* BOUND */
     return refuse(writer, "a custom block has more than 24 times as many bytes as its message");
-  count_words(writer, words32_of_custom(writer->bytes_32), words64);
+  writer_count_words(writer, words32_of_custom(writer->bytes_32), words64);
   return !writer->status;
 }
 
-static __attribute__((noinline)) bool write_bytes(struct wn_marshal_writer *writer, wn_value block,
-                                                  size_t words, unsigned tag) {
+static __attribute__((noinline)) bool writer_write_bytes(struct wn_marshal_writer *writer, wn_value block,
+                                                         size_t words, unsigned tag) {
   const void *bytes = (const void *)block;
   switch (tag) {
   case WN_TAG_RAW: return write_string(writer, bytes, words);
   case WN_TAG_DOUBLE: return write_double(writer, bytes, words);
   case WN_TAG_DOUBLE_ARRAY: return write_doubles(writer, bytes, words);
-  case WN_TAG_CUSTOM: return write_custom(writer, bytes, words);
+  case WN_TAG_CUSTOM: return writer_write_custom(writer, bytes, words);
   default: return refuse(writer, "an abstract block");
   }
 }
@@ -216,7 +216,7 @@ static inline void prefetch_fields(const wn_value *fields, size_t words) {
 static inline bool open_block(struct wn_marshal_writer *writer, size_t words, unsigned tag) {
   if (__builtin_expect(tag >= TAG_CLOSURE, 0) && !check_rare_tag(writer, words, tag)) return false;
   if (!check_32(writer, words <= WORDS_MOST_32, "a block of more than 0x3FFFFF words")) return false;
-  write_header(writer, words, tag);
+  writer_write_header(writer, words, tag);
   writer->words64 += 1 + words;
   return true;
 }
@@ -226,19 +226,19 @@ static inline bool open_block(struct wn_marshal_writer *writer, size_t words, un
 /* What an item was: whole, a block whose fields come next, or wrong. */
 enum item { ITEM_WHOLE, ITEM_BLOCK, ITEM_WRONG };
 
-static inline enum item write_block(struct wn_marshal_writer *writer, wn_value block, size_t *words) {
+static inline enum item writer_write_block(struct wn_marshal_writer *writer, wn_value block, size_t *words) {
   wn_value header = header_of(block);
   unsigned tag = header_tag(header);
   *words = header_words(header);
   if (__builtin_expect(!*words, 0)) {
     if (!is_tag_of_atom(tag))
       return refuse(writer, "a block without words, of a tag that needs some"), ITEM_WRONG;
-    write_header(writer, 0, tag);
+    writer_write_header(writer, 0, tag);
     return ITEM_WHOLE;
   }
   if (__builtin_expect(writer->seen.groups != NULL, 1)) {
     uint32_t *number = seen_at(&writer->seen, block);
-    if (__builtin_expect(!number, 0)) return fail_memory(writer), ITEM_WRONG;
+    if (__builtin_expect(!number, 0)) return writer_fail_memory(writer), ITEM_WRONG;
     if (*number) {
       write_sized(writer, writer->seen.count + 1 - *number, shared_codes);
       return ITEM_WHOLE;
@@ -247,14 +247,15 @@ static inline enum item write_block(struct wn_marshal_writer *writer, wn_value b
       return refuse(writer, "more than 2^32 blocks that may be shared"), ITEM_WRONG;
     *number = (uint32_t)++writer->seen.count;
   }
-  if (tag > WN_TAG_SCANNED_MAX) return write_bytes(writer, block, *words, tag) ? ITEM_WHOLE : ITEM_WRONG;
+  if (tag > WN_TAG_SCANNED_MAX)
+    return writer_write_bytes(writer, block, *words, tag) ? ITEM_WHOLE : ITEM_WRONG;
   return open_block(writer, *words, tag) ? ITEM_BLOCK : ITEM_WRONG;
 }
 
 static inline enum item write_item(struct wn_marshal_writer *writer, wn_value value, size_t *words) {
-  if (!make_room(writer, ITEM_MOST)) return ITEM_WRONG;
+  if (!writer_make_room(writer, ITEM_MOST)) return ITEM_WRONG;
   if (value & 1) return write_int(writer, wn_to_int(value)) ? ITEM_WHOLE : ITEM_WRONG;
-  return write_block(writer, value, words);
+  return writer_write_block(writer, value, words);
 }
 
 static bool write_items(struct wn_marshal_writer *writer, wn_value value) {
@@ -264,7 +265,7 @@ static bool write_items(struct wn_marshal_writer *writer, wn_value value) {
     switch (write_item(writer, value, &words)) {
     case ITEM_WRONG: return false;
     case ITEM_BLOCK:
-      if (now.count && !pending_push(&writer->pending, now.at, now.count)) return fail_memory(writer);
+      if (now.count && !pending_push(&writer->pending, now.at, now.count)) return writer_fail_memory(writer);
       now = (struct pending_fields){(wn_value *)value, words};
       prefetch_fields(now.at, words);
       break;
@@ -289,7 +290,7 @@ static bool write_header_of_message(struct wn_marshal_writer *writer) {
   size_t size = header_size(&header), more = size - HEADER_SMALL;
   if (!check_32(writer, !more, "the message is too large")) return false;
   if (more) {
-    if (!make_room(writer, more)) return false;
+    if (!writer_make_room(writer, more)) return false;
     memmove(writer->begin + size, writer->begin + HEADER_SMALL, header.data_bytes);
     writer->at += more;
   }
@@ -298,8 +299,9 @@ static bool write_header_of_message(struct wn_marshal_writer *writer) {
 }
 
 static bool write_message(struct wn_marshal_writer *writer, wn_value value) {
-  if (!(writer->flags & WN_MARSHAL_NO_SHARING) && !seen_create(&writer->seen)) return fail_memory(writer);
-  if (!make_room(writer, HEADER_SMALL)) return false;
+  if (!(writer->flags & WN_MARSHAL_NO_SHARING) && !seen_create(&writer->seen))
+    return writer_fail_memory(writer);
+  if (!writer_make_room(writer, HEADER_SMALL)) return false;
   writer->at += HEADER_SMALL;
   return write_items(writer, value) && write_header_of_message(writer);
 }
@@ -329,12 +331,12 @@ void wn_marshal_put(wn_marshal_writer *to, uint64_t n, unsigned width) {
     refuse(to, "the function of a custom block writes an integer of no width");
     return;
   }
-  if (!make_room(to, width)) return;
+  if (!writer_make_room(to, width)) return;
   for (unsigned i = width; i--;) *to->at++ = (uint8_t)(n >> 8 * i);
 }
 
 void wn_marshal_put_bytes(wn_marshal_writer *to, const void *bytes, size_t size) {
-  if (!size || !make_room(to, size)) return;
+  if (!size || !writer_make_room(to, size)) return;
   memcpy(to->at, bytes, size);
   to->at += size;
 }

@@ -20,11 +20,11 @@ struct holders {
   bool no_memory;
 };
 
-static bool is_same(const struct holder *a, const struct holder *b) {
+static bool holders_is_same(const struct holder *a, const struct holder *b) {
   return a->kind == b->kind && a->domain == b->domain && !strcmp(a->name, b->name);
 }
 
-static bool add(struct holders *holders, uint64_t hash) {
+static bool holders_add(struct holders *holders, uint64_t hash) {
   struct holder made = holders->walk.now;
   char *name = strdup(made.name);
   made.name = name;
@@ -39,11 +39,11 @@ static bool add(struct holders *holders, uint64_t hash) {
 }
 
 /* The place of the holder; `count`: it is new. */
-static size_t find(const struct holders *holders, uint64_t hash) {
+static size_t holders_find(const struct holders *holders, uint64_t hash) {
   struct index_walk walk = {.hash = hash};
   uint32_t number;
   while ((number = index_next(&holders->index, &walk)))
-    if (is_same(&holders->items[number - 1], &holders->walk.now)) return number - 1;
+    if (holders_is_same(&holders->items[number - 1], &holders->walk.now)) return number - 1;
   return holders->count;
 }
 
@@ -53,16 +53,16 @@ static void write_root(struct holders_walk *walk, const wn_value *slot) {
   const struct holder *now = &walk->now;
   size_t i = holders->last;
   if (holders->no_memory) return;
-  if (!holders->count || !is_same(&holders->items[i], now)) {
+  if (!holders->count || !holders_is_same(&holders->items[i], now)) {
     uint64_t hash = hash_combine(hash_bytes(now->name, strlen(now->name)), now->domain << 8 | now->kind);
-    i = find(holders, hash);
-    if (i == holders->count && !add(holders, hash)) return;
+    i = holders_find(holders, hash);
+    if (i == holders->count && !holders_add(holders, hash)) return;
   }
   holders->last = i;
   snapshot_root(holders->writer, (uint32_t)i + 1, *slot);
 }
 
-static void visit_root(void *visitor, wn_value *slot) {
+static void holders_visit_root(void *visitor, wn_value *slot) {
   struct holders_walk *walk = visitor;
   if (!(*slot & 1)) walk->meet(walk, slot);
 }
@@ -74,14 +74,14 @@ static void visit_handle(void *visitor, wn_value *slot) {
   const char *function = debug_scope_named_by(slot, walk->slots);
   if (function) walk->now.kind = HOLDER_SCOPES, walk->now.name = function;
   walk->next = slot + 1;
-  visit_root(visitor, slot);
+  holders_visit_root(visitor, slot);
 }
 
 static void visit_global(void *visitor, wn_value *slot) {
   const struct wn_global *global = (const struct wn_global *)slot; /* whose first member it is */
   struct holders_walk *walk = visitor;
   walk->now.name = global->name ? global->name : "";
-  visit_root(visitor, slot);
+  holders_visit_root(visitor, slot);
 }
 
 /* ---- shared ---- */
@@ -91,16 +91,16 @@ void holders_each(struct wn_heap *heap, struct holders_walk *walk) {
   globals_each(heap, visit_global, walk);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
     walk->now = (struct holder){HOLDER_ROOTS, domain->number, ""};
-    roots_each_of_language(domain, visit_root, walk);
+    roots_each_of_language(domain, holders_visit_root, walk);
   }
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
     walk->now = (struct holder){HOLDER_HANDLES, domain->number, ""};
     roots_each_handle(domain, visit_handle, walk);
   }
   walk->now = (struct holder){HOLDER_FINALISERS, 0, ""};
-  finalisers_each_root(heap, visit_root, walk);
+  finalisers_each_root(heap, holders_visit_root, walk);
   walk->now = (struct holder){HOLDER_PINS, 0, ""};
-  pins_each(heap, visit_root, walk);
+  pins_each(heap, holders_visit_root, walk);
 }
 
 bool holders_write(struct wn_heap *heap, struct snapshot_writer *writer) {
@@ -114,6 +114,6 @@ bool holders_write(struct wn_heap *heap, struct snapshot_writer *writer) {
 /* ---- public ---- */
 
 void wn_root_name(wn_visit *visit, void *visitor, const char *name) {
-  if (visit == visit_root) ((struct holders_walk *)visitor)->now.name = name ? name : "";
+  if (visit == holders_visit_root) ((struct holders_walk *)visitor)->now.name = name ? name : "";
 }
 /* SPDX-License-Identifier: MIT */

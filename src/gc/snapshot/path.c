@@ -44,10 +44,10 @@ struct search {
   bool found, no_memory;
 };
 
-static uint64_t hash_of(wn_value block) { return hash_mix(block); }
+static uint64_t path_hash_of(wn_value block) { return hash_mix(block); }
 
 static bool is_met(const struct search *search, wn_value block) {
-  struct index_walk walk = {.hash = hash_of(block)};
+  struct index_walk walk = {.hash = path_hash_of(block)};
   uint32_t number;
   while ((number = index_next(&search->by_block, &walk)))
     if (search->met[number - 1].block == block) return true;
@@ -56,11 +56,11 @@ static bool is_met(const struct search *search, wn_value block) {
 
 static bool wants_more(const struct search *search) { return !search->found && !search->no_memory; }
 
-static void meet(struct search *search, wn_value block, uint32_t parent, size_t field) {
+static void path_meet(struct search *search, wn_value block, uint32_t parent, size_t field) {
   struct met met = {block, parent, field < UINT32_MAX ? (uint32_t)field : UINT32_MAX};
   if (!wants_more(search) || is_met(search, block)) return;
   bool added = search->count < NO_PARENT && ARRAY_ADD(search->met, search->count, search->capacity, met) &&
-               index_add(&search->by_block, hash_of(block), (uint32_t)search->count);
+               index_add(&search->by_block, path_hash_of(block), (uint32_t)search->count);
   search->no_memory |= !added;
   search->found = added && block == search->target;
 }
@@ -81,16 +81,16 @@ static void visit_ephemeron(struct search *search, uint32_t at) {
   if (data == WEAK_EMPTY || data & 1) return;
   struct waiter waiter = {unmet_key(search, ephemeron), at};
   if (waiter.key == WEAK_EMPTY) {
-    meet(search, data, at, WEAK_DATA);
+    path_meet(search, data, at, WEAK_DATA);
     return;
   }
   search->no_memory |= !ARRAY_ADD(search->waiting, search->waiting_count, search->waiting_capacity, waiter) ||
-                       !index_add(&search->by_key, hash_of(waiter.key), (uint32_t)search->waiting_count);
+                       !index_add(&search->by_key, path_hash_of(waiter.key), (uint32_t)search->waiting_count);
 }
 
 /* A waiter that is woken may wait for another key, behind those that the walk passes. */
-static void wake(struct search *search, wn_value key) {
-  struct index_walk walk = {.hash = hash_of(key)};
+static void path_wake(struct search *search, wn_value key) {
+  struct index_walk walk = {.hash = path_hash_of(key)};
   uint32_t *woken = NULL, number;
   size_t count = 0, capacity = 0;
   while ((number = index_next(&search->by_key, &walk)))
@@ -100,16 +100,16 @@ static void wake(struct search *search, wn_value key) {
   free(woken);
 }
 
-static void visit_block(struct search *search, uint32_t at) {
+static void path_visit_block(struct search *search, uint32_t at) {
   wn_value block = search->met[at].block, header = header_of(block);
-  if (search->waiting_count) wake(search, block);
+  if (search->waiting_count) path_wake(search, block);
   if (header_tag(header) == WN_TAG_WEAK) {
     visit_ephemeron(search, at);
     return;
   }
   for (size_t i = 0; i < block_scanned(header, (const wn_value *)block) && wants_more(search); i++) {
     wn_value value = field_load((const wn_value *)block + i);
-    if (!(value & 1)) meet(search, value, at, i);
+    if (!(value & 1)) path_meet(search, value, at, i);
   }
 }
 
@@ -120,13 +120,13 @@ struct roots {
 
 static void meet_root(struct holders_walk *walk, const wn_value *slot) {
   struct search *search = ((struct roots *)walk)->search; /* whose first member it is */
-  if (slot != search->excluded) meet(search, *slot, NO_PARENT, 0);
+  if (slot != search->excluded) path_meet(search, *slot, NO_PARENT, 0);
 }
 
-static void run(struct search *search) {
+static void path_run(struct search *search) {
   struct roots roots = {{.meet = meet_root}, search};
   holders_each(search->heap, &roots.walk);
-  for (size_t at = 0; wants_more(search) && at < search->count; at++) visit_block(search, (uint32_t)at);
+  for (size_t at = 0; wants_more(search) && at < search->count; at++) path_visit_block(search, (uint32_t)at);
 }
 
 /* ---- telling the steps ---- */
@@ -174,7 +174,7 @@ static const char *name_of_field(const struct search *search, const struct met *
 }
 
 /* Whether the second block is one more of the first one's step. */
-static bool repeats(const wn_heap_hooks *hooks, wn_value before, wn_value block) {
+static bool path_repeats(const wn_heap_hooks *hooks, wn_value before, wn_value block) {
   return header_tag(header_of(before)) == header_tag(header_of(block)) &&
          header_tag(header_of(block)) != WN_TAG_CUSTOM &&
          types_number(hooks, before) == types_number(hooks, block) && !description_of(hooks, before) &&
@@ -188,7 +188,7 @@ static void tell_blocks(const struct telling *telling, const uint32_t *path, siz
   char text[32];
   for (size_t first = count, last; first; first = last) {
     last = first - 1;
-    while (last && repeats(hooks, met[path[last]].block, met[path[last - 1]].block)) last--;
+    while (last && path_repeats(hooks, met[path[last]].block, met[path[last - 1]].block)) last--;
     wn_value block = met[path[last]].block;
     wn_path_step step = {.type = types_name(hooks, block, text),
                          .name = description_of(hooks, block),
@@ -200,7 +200,7 @@ static void tell_blocks(const struct telling *telling, const uint32_t *path, siz
 }
 
 /* False without memory. */
-static bool tell(const struct search *search, wn_path_visit *visit, void *context) {
+static bool path_tell(const struct search *search, wn_path_visit *visit, void *context) {
   struct telling telling = {{.meet = tell_root}, search, visit, context, 0};
   uint32_t *path = NULL;
   size_t count = 0, capacity = 0;
@@ -247,8 +247,8 @@ static wn_status find_path(wn_domain *domain, const struct goal *goal, wn_path_v
   helpers_pause(domain->heap);
   search.target = block_of(domain->heap, goal);
   hooks_running++;
-  if (search.target) run(&search);
-  if (search.found) search.no_memory = !tell(&search, visit, context);
+  if (search.target) path_run(&search);
+  if (search.found) search.no_memory = !path_tell(&search, visit, context);
   hooks_running--;
   helpers_resume(domain->heap);
   world_release(domain);
@@ -257,7 +257,7 @@ static wn_status find_path(wn_domain *domain, const struct goal *goal, wn_path_v
   return search.no_memory ? error_set(WN_ENOMEM, "path to a block: no memory for the blocks it met") : WN_OK;
 }
 
-static wn_status check(wn_domain *domain, wn_path_visit *visit) {
+static wn_status path_check(wn_domain *domain, wn_path_visit *visit) {
   wn_status status = caller_check(domain, "path to a block");
   if (status) return status;
   if (hooks_running) return error_set(WN_ESTATE, "path to a block: it is called in a hook");
@@ -268,7 +268,7 @@ static wn_status check(wn_domain *domain, wn_path_visit *visit) {
 
 wn_status wn_block_path(wn_domain *domain, wn_ref ref, wn_path_visit *visit, void *context) {
   DEBUG_DOMAIN(domain);
-  wn_status status = check(domain, visit);
+  wn_status status = path_check(domain, visit);
   if (status) return status;
   if (wn_is_null(ref) || *ref.slot & 1) return error_set(WN_EINVAL, "path to a block: it is no block");
   return find_path(domain, &(struct goal){.ref = ref}, visit, context);
@@ -277,7 +277,7 @@ wn_status wn_block_path(wn_domain *domain, wn_ref ref, wn_path_visit *visit, voi
 wn_status wn_sample_path(wn_domain *domain, const wn_profile *profile, const void *metadata,
                          wn_path_visit *visit, void *context) {
   DEBUG_DOMAIN(domain);
-  wn_status status = check(domain, visit);
+  wn_status status = path_check(domain, visit);
   if (status) return status;
   if (!profile || !metadata)
     return error_set(WN_EINVAL, "path to a block: the profile or the metadata are NULL");

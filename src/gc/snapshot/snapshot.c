@@ -50,7 +50,7 @@ static void write_edges(struct snapshot *of, struct type *type, wn_value block, 
   }
 }
 
-static void write_custom(struct snapshot *of, wn_value block, size_t words) {
+static void snapshot_write_custom(struct snapshot *of, wn_value block, size_t words) {
   const struct custom *custom = (const struct custom *)block;
   snapshot_block(&of->file.writer, block,
                  &(struct snapshot_block){.shape = SHAPE_CUSTOM,
@@ -59,14 +59,14 @@ static void write_custom(struct snapshot *of, wn_value block, size_t words) {
                                           .outside = custom_external(custom)});
 }
 
-static void write_block(wn_value *at, void *context) {
+static void snapshot_write_block(wn_value *at, void *context) {
   struct snapshot *of = context;
   const struct wn_heap *heap = of->heap;
   wn_value header = *at, block = (wn_value)(at + 1);
   size_t words = header_words(header);
   if (header_colour(header) == COLOUR_FREE || major_knows_dead(heap, header)) return; /* DEAD */
   if (header_tag(header) == WN_TAG_CUSTOM) {
-    write_custom(of, block, words);
+    snapshot_write_custom(of, block, words);
     return;
   }
   bool weak = header_tag(header) == WN_TAG_WEAK, scanned = header_is_scanned(header);
@@ -84,27 +84,27 @@ static void write_block(wn_value *at, void *context) {
 static void write_chunk(struct snapshot *of, const struct chunk *chunk) {
   if (chunk->use == CHUNK_MEDIUM)
     for (wn_value *at = medium_first(chunk); at < medium_end(chunk); at += medium_extent_at(at))
-      write_block(at, of);
+      snapshot_write_block(at, of);
   else
     for (unsigned unit = 0; unit < CHUNK_UNITS; unit++)
       if (chunk->used >> unit & 1)
-        pool_each_block((struct pool *)(chunk->base + (size_t)unit * UNIT_BYTES), write_block, of);
+        pool_each_block((struct pool *)(chunk->base + (size_t)unit * UNIT_BYTES), snapshot_write_block, of);
 }
 
-static void write_blocks(void *context) {
+static void snapshot_write_blocks(void *context) {
   struct snapshot *of = context;
   for (size_t i = 0; i < of->extent_count && !of->file.writer.error; i++)
     if (of->extents[i].chunk)
       write_chunk(of, of->extents[i].chunk);
     else
-      write_block(&((struct large *)of->extents[i].at)->header, of);
+      snapshot_write_block(&((struct large *)of->extents[i].at)->header, of);
   types_write(&of->types, &of->file.writer);
   snapshot_end(&of->file.writer);
 }
 
 /* ---- what there is to write ---- */
 
-static int by_address(const void *a, const void *b) {
+static int snapshot_by_address(const void *a, const void *b) {
   const struct extent *one = a, *other = b;
   return (one->at > other->at) - (one->at < other->at);
 }
@@ -113,7 +113,7 @@ static bool add_extent(struct snapshot *of, const void *at, const struct chunk *
   return ARRAY_ADD(of->extents, of->extent_count, of->extent_capacity, (struct extent){(uintptr_t)at, chunk});
 }
 
-static bool add_large(struct snapshot *of, struct large *large) {
+static bool snapshot_add_large(struct snapshot *of, struct large *large) {
   for (; large; large = large->next)
     if (!add_extent(of, large, NULL)) return false;
   return true;
@@ -122,20 +122,21 @@ static bool add_large(struct snapshot *of, struct large *large) {
 /* Under the lock of the chunks, since a helper that is paused may still touch one. */
 static bool find_extents(struct snapshot *of) {
   struct store *store = &of->heap->store;
-  bool added = add_large(of, store->medium.large) && add_large(of, store->medium.unswept_large);
+  bool added =
+      snapshot_add_large(of, store->medium.large) && snapshot_add_large(of, store->medium.unswept_large);
   lock_acquire(&store->chunks.lock, LOCK_RANK_CHUNKS);
   for (size_t i = 0; added && i < store->chunks.count; i++) {
     const struct chunk *chunk = &store->chunks.table[i];
     if (chunk->use == CHUNK_POOLS || chunk->use == CHUNK_MEDIUM) added = add_extent(of, chunk->base, chunk);
   }
   lock_release(&store->chunks.lock, LOCK_RANK_CHUNKS);
-  if (added) array_sort(of->extents, of->extent_count, sizeof *of->extents, by_address);
+  if (added) array_sort(of->extents, of->extent_count, sizeof *of->extents, snapshot_by_address);
   return added;
 }
 
 /* ---- STOP ---- */
 
-static wn_status take(struct wn_domain *domain, struct snapshot *of) {
+static wn_status take_snapshot(struct wn_domain *domain, struct snapshot *of) {
   struct wn_heap *heap = domain->heap;
   long copy = -1;
   stress_world_stop(domain, STOP_REQUEST);
@@ -144,7 +145,8 @@ static wn_status take(struct wn_domain *domain, struct snapshot *of) {
   domains_flush_pools(heap);
   bool found = find_extents(of) && holders_write(heap, &of->file.writer);
   if (found) samples_write(heap, &of->file.writer);
-  if (found && (copy = snapshot_file_copy(&of->file, write_blocks, of)) < 0) write_blocks(of);
+  if (found && (copy = snapshot_file_copy(&of->file, snapshot_write_blocks, of)) < 0)
+    snapshot_write_blocks(of);
   helpers_resume(heap);
   world_release(domain);
   if (!found) return error_set(WN_ENOMEM, "heap snapshot: no memory for its tables");
@@ -166,7 +168,7 @@ wn_status wn_heap_snapshot(wn_domain *domain, const char *path) {
   of->heap = domain->heap;
   types_begin(&of->types, &domain->heap->hooks);
   status = snapshot_file_open(&of->file, path, of->heap->language);
-  if (!status) status = take(domain, of);
+  if (!status) status = take_snapshot(domain, of);
   status = snapshot_file_close(&of->file, status);
   free(of->extents);
   metadata_unmap(of, sizeof *of);

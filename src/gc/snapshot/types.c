@@ -3,7 +3,7 @@
 
 #include "record/block_types.h"
 
-static uint32_t number(struct types *types, uint32_t *id) {
+static uint32_t number_types(struct types *types, uint32_t *id) {
   if (!*id) *id = ++types->count;
   return *id;
 }
@@ -40,16 +40,16 @@ struct type *types_of_block(struct types *types, wn_value block) {
     unsigned of_language = types_number(hooks, block);
     type = of_language < WN_TYPES_MOST ? &types->of_language[of_language] : &types->out_of_range;
   }
-  number(types, &type->id);
+  number_types(types, &type->id);
   return type;
 }
 
 uint32_t types_of_custom(struct types *types, const struct wn_custom_ops *ops) {
   size_t i = 0;
   while (i < types->custom_count && types->customs[i].ops != ops) i++;
-  if (i == CUSTOM_TYPES_MOST) return number(types, &types->other_customs.id);
+  if (i == CUSTOM_TYPES_MOST) return number_types(types, &types->other_customs.id);
   if (i == types->custom_count) types->customs[types->custom_count++].ops = ops;
-  return number(types, &types->customs[i].id);
+  return number_types(types, &types->customs[i].id);
 }
 
 unsigned types_number(const wn_heap_hooks *hooks, wn_value block) {

@@ -72,9 +72,9 @@ static bool unmap_all(struct outgoing *list) {
   return any;
 }
 
-static void acquire(struct chunks *chunks) { lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS); }
+static void chunk_acquire(struct chunks *chunks) { lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS); }
 
-static void release(struct chunks *chunks) {
+static void chunk_release(struct chunks *chunks) {
   struct outgoing *list = take_outgoing(chunks);
   lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
   unmap_all(list);
@@ -171,12 +171,12 @@ static void *map_aligned(size_t bytes) {
   return base;
 }
 
-static void put(struct chunk **list, struct chunk *chunk) {
+static void chunk_put(struct chunk **list, struct chunk *chunk) {
   chunk->next_free = *list;
   *list = chunk;
 }
 
-static struct chunk *take_first(struct chunk **list) {
+static struct chunk *chunk_take_first(struct chunk **list) {
   struct chunk *chunk = *list;
   if (chunk) *list = chunk->next_free;
   return chunk;
@@ -191,24 +191,24 @@ static void count_empty(struct chunks *chunks, struct chunk *chunk) {
 static void add_empty(struct chunks *chunks, struct chunk *chunk) {
   struct chunk **link = &chunks->empty;
   while (chunks->rotates && *link) link = &(*link)->next_free;
-  put(link, chunk);
+  chunk_put(link, chunk);
   count_empty(chunks, chunk);
 }
 
 static void add_fresh(struct chunks *chunks, struct chunk *chunk) {
-  put(&chunks->fresh, chunk);
+  chunk_put(&chunks->fresh, chunk);
   count_empty(chunks, chunk);
   chunks->fresh_count++;
 }
 
-static struct chunk *take_fresh(struct chunks *chunks) {
-  struct chunk *chunk = take_first(&chunks->fresh);
+static struct chunk *chunk_take_fresh(struct chunks *chunks) {
+  struct chunk *chunk = chunk_take_first(&chunks->fresh);
   if (chunk) chunks->fresh_count--;
   return chunk;
 }
 
 static struct chunk *take_absent(struct chunks *chunks) {
-  struct chunk *chunk = take_first(&chunks->absent);
+  struct chunk *chunk = chunk_take_first(&chunks->absent);
   if (chunk) return chunk;
   return chunks->count < chunks->capacity ? &chunks->table[chunks->count++] : NULL;
 }
@@ -219,19 +219,19 @@ static void count_taken(struct chunks *chunks, size_t units) {
 }
 
 /* A touched one first. */
-static struct chunk *remove_empty(struct chunks *chunks) {
-  struct chunk *chunk = chunks->rotates ? take_fresh(chunks) : NULL;
-  if (!chunk) chunk = take_first(&chunks->empty);
-  if (!chunk) chunk = take_fresh(chunks);
+static struct chunk *chunk_remove_empty(struct chunks *chunks) {
+  struct chunk *chunk = chunks->rotates ? chunk_take_fresh(chunks) : NULL;
+  if (!chunk) chunk = chunk_take_first(&chunks->empty);
+  if (!chunk) chunk = chunk_take_fresh(chunks);
   if (chunk) chunks->free_units -= CHUNK_UNITS;
   return chunk;
 }
 
 /* One that can be unmapped: a touched one last. */
 static struct chunk *remove_unneeded(struct chunks *chunks) {
-  struct chunk *chunk = take_fresh(chunks), **link = &chunks->empty;
+  struct chunk *chunk = chunk_take_fresh(chunks), **link = &chunks->empty;
   while (!chunk && *link && (*link)->touching) link = &(*link)->next_free; /* TOUCH AHEAD */
-  if (!chunk) chunk = take_first(link);
+  if (!chunk) chunk = chunk_take_first(link);
   if (chunk) chunks->free_units -= CHUNK_UNITS;
   return chunk;
 }
@@ -239,7 +239,7 @@ static struct chunk *remove_unneeded(struct chunks *chunks) {
 static void make_absent(struct chunks *chunks, struct chunk *chunk) {
   chunk->base = NULL;
   chunk->use = CHUNK_ABSENT;
-  put(&chunks->absent, chunk);
+  chunk_put(&chunks->absent, chunk);
 }
 
 /* Maps `count` chunks as one piece. */
@@ -262,7 +262,7 @@ static bool map_chunks(struct chunks *chunks, size_t count) {
 
 /* Maps what the increment says, at least `least` chunks; only these where there is no memory for
  * more. */
-static bool grow(struct chunks *chunks, size_t least) {
+static bool chunk_grow(struct chunks *chunks, size_t least) {
   size_t words = (size_t)chunks->increment;
   if (chunks->increment <= 1000) words = atomic_load(&chunks->used_bytes) / 800 * (size_t)chunks->increment;
   size_t count = words / CHUNK_WORDS;
@@ -273,7 +273,7 @@ static bool grow(struct chunks *chunks, size_t least) {
 
 /* True if `units` can be taken beside the reserve. */
 static bool can_spare(struct chunks *chunks, size_t units) {
-  return chunks->free_units >= chunks->reserve + units || grow(chunks, 1);
+  return chunks->free_units >= chunks->reserve + units || chunk_grow(chunks, 1);
 }
 
 /* Before the first touch. Huge pages make large heaps faster, and small ones larger. The system may
@@ -287,8 +287,8 @@ static void advise(struct chunks *chunks, struct chunk *chunk) {
 }
 
 static struct chunk *take_empty(struct chunks *chunks, enum chunk_use use) {
-  struct chunk *chunk = remove_empty(chunks);
-  if (!chunk && grow(chunks, 1)) chunk = remove_empty(chunks);
+  struct chunk *chunk = chunk_remove_empty(chunks);
+  if (!chunk && chunk_grow(chunks, 1)) chunk = chunk_remove_empty(chunks);
   if (!chunk) return NULL;
   advise(chunks, chunk);
   chunk->use = use;
@@ -327,21 +327,21 @@ static bool is_cold(const struct chunks *chunks) {
 /* TOUCH AHEAD: the chunk counts as touched at once. */
 static struct chunk *begin_touch(struct chunks *chunks) {
   struct chunk *chunk = NULL;
-  acquire(chunks);
-  if (is_cold(chunks) && (chunk = take_fresh(chunks))) {
+  chunk_acquire(chunks);
+  if (is_cold(chunks) && (chunk = chunk_take_fresh(chunks))) {
     advise(chunks, chunk);
-    put(&chunks->empty, chunk);
+    chunk_put(&chunks->empty, chunk);
     chunk->touching = true;
   }
   atomic_store_explicit(&chunks->cold, is_cold(chunks), memory_order_relaxed);
-  release(chunks);
+  chunk_release(chunks);
   return chunk;
 }
 
 static void end_touch(struct chunks *chunks, struct chunk *chunk) {
-  acquire(chunks);
+  chunk_acquire(chunks);
   chunk->touching = false;
-  release(chunks);
+  chunk_release(chunks);
 }
 
 /* ---- shared ---- */
@@ -369,21 +369,21 @@ void chunks_destroy(struct chunks *chunks) {
 }
 
 bool chunks_prepare(struct chunks *chunks, size_t words) {
-  acquire(chunks);
+  chunk_acquire(chunks);
   bool mapped = map_chunks(chunks, words / CHUNK_WORDS + (words % CHUNK_WORDS != 0));
-  release(chunks);
+  chunk_release(chunks);
   return mapped;
 }
 
 void chunks_set_increment(struct chunks *chunks, long increment) {
-  acquire(chunks);
+  chunk_acquire(chunks);
   chunks->increment = increment;
-  release(chunks);
+  chunk_release(chunks);
 }
 
 char *chunks_take_unit(struct chunks *chunks, bool promoting, struct chunk **of) {
   char *unit = NULL;
-  acquire(chunks);
+  chunk_acquire(chunks);
   struct chunk *chunk = NULL;
   if (promoting || can_spare(chunks, 1)) chunk = chunks->with_units;
   if (!chunk && (promoting || can_spare(chunks, 1)) && (chunk = take_empty(chunks, CHUNK_POOLS))) {
@@ -397,13 +397,13 @@ char *chunks_take_unit(struct chunks *chunks, bool promoting, struct chunk **of)
     if (chunk->used == ALL_UNITS) unlist_units(chunks, chunk);
     unit = chunk->base + (size_t)index * UNIT_BYTES;
   }
-  release(chunks);
+  chunk_release(chunks);
   *of = chunk;
   return unit;
 }
 
 void chunks_give_unit(struct chunks *chunks, struct chunk *chunk, char *unit) {
-  acquire(chunks);
+  chunk_acquire(chunks);
   chunk->used &= ~(1u << (unsigned)((size_t)(unit - chunk->base) / UNIT_BYTES));
   chunks->free_units++;
   list_units(chunks, chunk);
@@ -412,48 +412,48 @@ void chunks_give_unit(struct chunks *chunks, struct chunk *chunk, char *unit) {
     chunks->free_units -= CHUNK_UNITS;
     release_chunk(chunks, chunk);
   }
-  release(chunks);
+  chunk_release(chunks);
 }
 
 void chunks_hide(struct chunks *chunks, struct chunk *chunk) {
-  acquire(chunks);
+  chunk_acquire(chunks);
   unlist_units(chunks, chunk);
   chunk->hidden = true;
-  release(chunks);
+  chunk_release(chunks);
 }
 
 void chunks_show(struct chunks *chunks, struct chunk *chunk) {
-  acquire(chunks);
+  chunk_acquire(chunks);
   chunk->hidden = false;
   if (chunk->use == CHUNK_POOLS && chunk->used != ALL_UNITS) list_units(chunks, chunk);
-  release(chunks);
+  chunk_release(chunks);
 }
 
 struct chunk *chunks_take(struct chunks *chunks) {
-  acquire(chunks);
+  chunk_acquire(chunks);
   struct chunk *chunk = can_spare(chunks, CHUNK_UNITS) ? take_empty(chunks, CHUNK_MEDIUM) : NULL;
   if (chunk) count_taken(chunks, 0); /* take_empty took its units */
-  release(chunks);
+  chunk_release(chunks);
   return chunk;
 }
 
 void chunks_give(struct chunks *chunks, struct chunk *chunk) {
-  acquire(chunks);
+  chunk_acquire(chunks);
   release_chunk(chunks, chunk);
-  release(chunks);
+  chunk_release(chunks);
 }
 
 bool chunks_secure(struct chunks *chunks, size_t units) {
-  acquire(chunks);
+  chunk_acquire(chunks);
   bool secure = chunks->free_units >= units;
   if (!secure) {
     size_t missing = units - chunks->free_units;
-    secure = grow(chunks, (missing + CHUNK_UNITS - 1) / CHUNK_UNITS) && chunks->free_units >= units;
+    secure = chunk_grow(chunks, (missing + CHUNK_UNITS - 1) / CHUNK_UNITS) && chunks->free_units >= units;
   }
   if (secure) chunks->reserve = units;
   atomic_store_explicit(&chunks->cold, chunks->huge_pages && is_cold(chunks), memory_order_relaxed);
   send_excess_back(chunks);
-  release(chunks);
+  chunk_release(chunks);
   return secure;
 }
 
@@ -472,13 +472,13 @@ void chunks_lose_threads(struct chunks *chunks) {
 }
 
 size_t chunks_touched(struct chunks *chunks) {
-  acquire(chunks);
+  chunk_acquire(chunks);
   size_t bytes = atomic_load(&chunks->mapped_bytes) - chunks->fresh_count * CHUNK_BYTES;
-  release(chunks);
+  chunk_release(chunks);
   return bytes;
 }
 
-static size_t trim(struct chunks *chunks, size_t keep) {
+static size_t chunk_trim(struct chunks *chunks, size_t keep) {
   size_t bytes = 0;
   if (chunks->rotates) return 0;
   while (chunks->free_units >= chunks->reserve + keep + CHUNK_UNITS) {
@@ -495,30 +495,30 @@ static size_t trim(struct chunks *chunks, size_t keep) {
 }
 
 size_t chunks_trim(struct chunks *chunks, size_t keep) {
-  acquire(chunks);
-  size_t bytes = trim(chunks, keep) + send_idle_back(chunks, SIZE_MAX);
-  release(chunks);
+  chunk_acquire(chunks);
+  size_t bytes = chunk_trim(chunks, keep) + send_idle_back(chunks, SIZE_MAX);
+  chunk_release(chunks);
   return bytes;
 }
 
 void chunks_decay(struct chunks *chunks, size_t keep, size_t room) {
-  acquire(chunks);
+  chunk_acquire(chunks);
   size_t unneeded = chunks->least_free > chunks->reserve ? chunks->least_free - chunks->reserve : 0;
   size_t wanted = chunks->free_units - (unneeded < chunks->free_units ? unneeded : chunks->free_units);
   size_t kept = wanted > chunks->reserve ? wanted - chunks->reserve : 0;
-  trim(chunks, kept > keep ? kept : keep);
+  chunk_trim(chunks, kept > keep ? kept : keep);
   chunks->least_free = chunks->free_units;
   decay_idle(chunks, keep * UNIT_BYTES, room);
-  release(chunks);
+  chunk_release(chunks);
 }
 
 void *chunks_map_large(struct chunks *chunks, size_t *bytes, bool filled, bool *zeroed) {
   size_t wanted = *bytes;
-  acquire(chunks);
+  chunk_acquire(chunks);
   char *mapping = take_idle(chunks, bytes);
   *zeroed = !mapping;
   if (!mapping) mapping = map_counted(chunks, wanted, metadata_map);
-  release(chunks);
+  chunk_release(chunks);
   if (!mapping) return NULL;
   if (*zeroed && filled && chunks->huge_pages && wanted >= CHUNK_BYTES)
     madvise(mapping, wanted, MADV_HUGEPAGE);
@@ -527,12 +527,12 @@ void *chunks_map_large(struct chunks *chunks, size_t *bytes, bool filled, bool *
 }
 
 void chunks_unmap_large(struct chunks *chunks, void *mapping, size_t bytes) {
-  acquire(chunks);
+  chunk_acquire(chunks);
   count_unused(chunks, bytes);
   if (may_idle(chunks, bytes))
     add_idle(chunks, mapping, bytes);
   else
     send_back(chunks, mapping, bytes);
-  release(chunks);
+  chunk_release(chunks);
 }
 /* SPDX-License-Identifier: MIT */

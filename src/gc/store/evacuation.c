@@ -68,7 +68,7 @@ static void add_pool_chunk(struct plan *plan, struct chunk *chunk) {
   plan->candidates[plan->count++] = (struct candidate){chunk, live_words};
 }
 
-static void leave(struct plan *plan, struct pool *pool) {
+static void evacuation_leave(struct plan *plan, struct pool *pool) {
   struct evacuation *evacuation = plan->evacuation;
   pool->leaving = true;
   evacuation->pools[evacuation->pool_count++] = pool;
@@ -137,7 +137,7 @@ static void settle_pools(struct plan *plan, bool gains) {
       struct pool *pool = pool_of(chunk, unit);
       if (!pool || !pool->leaving) continue;
       if (gains)
-        leave(plan, pool);
+        evacuation_leave(plan, pool);
       else
         pool->leaving = false;
     }
@@ -163,7 +163,8 @@ static size_t live_words_of(const struct chunk *chunk) {
 }
 
 /* MEDIUM. */
-static bool stays(const struct plan *plan, const struct candidate *candidate, size_t rank, size_t needed) {
+static bool evacuation_stays(const struct plan *plan, const struct candidate *candidate, size_t rank,
+                             size_t needed) {
   if (plan->all) return false;
   return candidate->chunk->pinned || rank < needed ||
          candidate->live_words * EIGHTHS >= (size_t)STAYS_FROM * CHUNK_WORDS;
@@ -182,7 +183,7 @@ static void plan_medium(struct plan *plan) {
   sort_candidates(plan);
   size_t needed = (live + CHUNK_WORDS - 1) / CHUNK_WORDS;
   for (size_t i = plan->count; i--;) {
-    if (stays(plan, &plan->sorted[i], i, needed)) continue;
+    if (evacuation_stays(plan, &plan->sorted[i], i, needed)) continue;
     evacuation->chunks[evacuation->chunk_count++] = plan->sorted[i].chunk;
     evacuation->chunk_words += plan->sorted[i].live_words;
     medium_take_out(plan->store, plan->sorted[i].chunk);
@@ -192,30 +193,31 @@ static void plan_medium(struct plan *plan) {
 
 /* ---- FILTER ---- */
 
-static bool is_left(const struct evacuation *evacuation) {
+static bool evacuation_is_left(const struct evacuation *evacuation) {
   return evacuation->pool_count || evacuation->chunk_count;
 }
 
-static void widen(uintptr_t range[2], const struct chunk *chunk) {
+static void evacuation_widen(uintptr_t range[2], const struct chunk *chunk) {
   uintptr_t base = (uintptr_t)chunk->base;
   if (base < range[0]) range[0] = base;
   if (base + CHUNK_BYTES > range[1]) range[1] = base + CHUNK_BYTES;
 }
 
-static void note(struct evacuation *evacuation, const struct chunk *chunk) {
+static void evacuation_note(struct evacuation *evacuation, const struct chunk *chunk) {
   evacuation->filter[((uintptr_t)chunk->base - evacuation->filter_base) / CHUNK_BYTES] = 1;
 }
 
 static bool make_filter(struct evacuation *evacuation) {
   uintptr_t range[2] = {UINTPTR_MAX, 0};
-  for (size_t i = 0; i < evacuation->pool_count; i++) widen(range, evacuation->pools[i]->chunk);
-  for (size_t i = 0; i < evacuation->chunk_count; i++) widen(range, evacuation->chunks[i]);
+  for (size_t i = 0; i < evacuation->pool_count; i++) evacuation_widen(range, evacuation->pools[i]->chunk);
+  for (size_t i = 0; i < evacuation->chunk_count; i++) evacuation_widen(range, evacuation->chunks[i]);
   evacuation->filter_base = range[0];
   evacuation->filter_chunks = (range[1] - range[0]) / CHUNK_BYTES;
   evacuation->filter = metadata_reserve(evacuation->filter_chunks);
   if (!evacuation->filter) return false;
-  for (size_t i = 0; i < evacuation->pool_count; i++) note(evacuation, evacuation->pools[i]->chunk);
-  for (size_t i = 0; i < evacuation->chunk_count; i++) note(evacuation, evacuation->chunks[i]);
+  for (size_t i = 0; i < evacuation->pool_count; i++)
+    evacuation_note(evacuation, evacuation->pools[i]->chunk);
+  for (size_t i = 0; i < evacuation->chunk_count; i++) evacuation_note(evacuation, evacuation->chunks[i]);
   return true;
 }
 
@@ -257,7 +259,7 @@ bool evacuation_begin(struct store *store, struct evacuation *evacuation, bool a
     plan.sorted = plan.candidates + plan.most;
     plan_pools(&plan);
     plan_medium(&plan);
-    planned = is_left(evacuation) && make_filter(evacuation);
+    planned = evacuation_is_left(evacuation) && make_filter(evacuation);
   }
   metadata_unmap(plan.candidates, 2 * plan.most * sizeof *plan.candidates);
   forget_kept(store);

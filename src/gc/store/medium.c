@@ -10,7 +10,7 @@ enum { NEXT = 1, PREVIOUS = 2 }; /* of a free run's words */
 /* ---- bins ---- */
 
 /* Eight bins to a doubling of the size in grains; bins of larger numbers hold larger runs. */
-static unsigned bin_of(size_t extent) {
+static unsigned medium_bin_of(size_t extent) {
   size_t grains = extent / MEDIUM_GRAIN;
   if (grains < 8) return (unsigned)grains;
   unsigned doubling = 63u - (unsigned)__builtin_clzll(grains);
@@ -21,14 +21,14 @@ static unsigned bin_of(size_t extent) {
 static void bin_add(struct medium *medium, wn_value *run) {
   size_t extent = header_extent(*run);
   if (extent < MEDIUM_EXTENT_LEAST) return; /* a fragment */
-  wn_value **head = &medium->bins[bin_of(extent)];
+  wn_value **head = &medium->bins[medium_bin_of(extent)];
   run[NEXT] = (wn_value)*head;
   run[PREVIOUS] = 0;
   if (*head) (*head)[PREVIOUS] = (wn_value)run;
   *head = run;
 }
 
-static void bin_remove(struct medium *medium, wn_value *run) {
+static void medium_bin_remove(struct medium *medium, wn_value *run) {
   size_t extent = header_extent(*run);
   if (extent < MEDIUM_EXTENT_LEAST) return;
   wn_value *next = (wn_value *)run[NEXT], *previous = (wn_value *)run[PREVIOUS];
@@ -36,10 +36,10 @@ static void bin_remove(struct medium *medium, wn_value *run) {
   if (previous)
     previous[NEXT] = (wn_value)next;
   else
-    medium->bins[bin_of(extent)] = next;
+    medium->bins[medium_bin_of(extent)] = next;
 }
 
-static void make_run(struct medium *medium, wn_value *at, size_t extent) {
+static void medium_make_run(struct medium *medium, wn_value *at, size_t extent) {
   poison_run(at, extent);
   *at = header_make(extent - 1, 0, COLOUR_FREE);
   bin_add(medium, at);
@@ -50,7 +50,7 @@ static wn_value header_in(const wn_value *at) {
   return atomic_load_explicit((_Atomic(wn_value) *)at, memory_order_relaxed);
 }
 
-static bool is_free(const wn_value *at) { return header_colour(header_in(at)) == COLOUR_FREE; }
+static bool medium_is_free(const wn_value *at) { return header_colour(header_in(at)) == COLOUR_FREE; }
 
 /* ---- chunks ---- */
 
@@ -63,12 +63,12 @@ static void list_chunk(struct medium *medium, struct chunk *chunk) {
   chunk->swept = true;
 }
 
-static bool add_chunk(struct store *store) {
+static bool medium_add_chunk(struct store *store) {
   struct medium *medium = &store->medium;
   struct chunk *chunk = medium->count < medium->capacity ? chunks_take(&store->chunks) : NULL;
   if (!chunk) return false;
   list_chunk(medium, chunk);
-  make_run(medium, medium_first(chunk), CHUNK_WORDS);
+  medium_make_run(medium, medium_first(chunk), CHUNK_WORDS);
   return true;
 }
 
@@ -91,14 +91,14 @@ static void remove_chunk(struct store *store, struct chunk *chunk) {
 }
 
 /* Whether one run takes all of the chunk. */
-static bool is_empty(const struct chunk *chunk) {
-  return is_free(medium_first(chunk)) && medium_extent_at(medium_first(chunk)) == CHUNK_WORDS;
+static bool medium_is_empty(const struct chunk *chunk) {
+  return medium_is_free(medium_first(chunk)) && medium_extent_at(medium_first(chunk)) == CHUNK_WORDS;
 }
 
 /* ---- searching ---- */
 
 static wn_value *best_fit(struct medium *medium, size_t extent) {
-  for (unsigned bin = bin_of(extent); bin < MEDIUM_BINS; bin++) {
+  for (unsigned bin = medium_bin_of(extent); bin < MEDIUM_BINS; bin++) {
     wn_value *best = NULL;
     int tried = 0;
     for (wn_value *run = medium->bins[bin]; run && tried < 64; run = (wn_value *)run[NEXT], tried++) {
@@ -111,16 +111,16 @@ static wn_value *best_fit(struct medium *medium, size_t extent) {
 }
 
 /* The first run from `at` on in a chunk. */
-static wn_value *search_chunk(const struct chunk *chunk, wn_value *at, size_t extent) {
+static wn_value *medium_search_chunk(const struct chunk *chunk, wn_value *at, size_t extent) {
   for (; at < medium_end(chunk); at += medium_extent_at(at))
-    if (is_free(at) && header_extent(*at) >= extent) return at;
+    if (medium_is_free(at) && header_extent(*at) >= extent) return at;
   return NULL;
 }
 
 static wn_value *first_fit(struct medium *medium, size_t extent) {
   wn_value *found = NULL;
   for (size_t i = 0; i < medium->count && !found; i++)
-    found = search_chunk(medium->chunks[i], medium_first(medium->chunks[i]), extent);
+    found = medium_search_chunk(medium->chunks[i], medium_first(medium->chunks[i]), extent);
   return found;
 }
 
@@ -130,7 +130,7 @@ static wn_value *next_fit(struct medium *medium, size_t extent) {
     size_t index = (begin + i) % medium->count;
     struct chunk *chunk = medium->chunks[index];
     wn_value *from = i == 0 && medium->next_at ? medium->next_at : medium_first(chunk);
-    wn_value *found = search_chunk(chunk, from, extent);
+    wn_value *found = medium_search_chunk(chunk, from, extent);
     if (!found) continue;
     medium->next_fit = index;
     return found;
@@ -148,10 +148,10 @@ static wn_value *find_run(struct medium *medium, size_t extent) {
 }
 
 /* Cuts a block off the run's begin; the rest stays a run. */
-static wn_value *cut(struct medium *medium, wn_value *run, size_t extent, wn_value header) {
+static wn_value *medium_cut(struct medium *medium, wn_value *run, size_t extent, wn_value header) {
   size_t found = header_extent(*run);
-  bin_remove(medium, run);
-  if (found > extent) make_run(medium, run + extent, found - extent);
+  medium_bin_remove(medium, run);
+  if (found > extent) medium_make_run(medium, run + extent, found - extent);
   unpoison(run, header_extent(header) * sizeof *run);
   atomic_store_explicit((_Atomic(wn_value) *)run, header, memory_order_release);
   if (medium->policy == POLICY_NEXT_FIT) medium->next_at = run;
@@ -190,7 +190,7 @@ static void bury_dead(struct store *store, struct chunk *chunk) {
 }
 
 /* `extent` words: a block's, rounded up. */
-static void free_block(wn_value *at, size_t extent) {
+static void medium_free_block(wn_value *at, size_t extent) {
   unpoison(at, extent * sizeof *at);
   fill_stale(at, extent * sizeof *at);
 }
@@ -205,19 +205,19 @@ static size_t sweep_chunk(struct store *store, struct chunk *chunk) {
   while (at < end) {
     size_t extent = medium_extent_at(at);
     if (header_colour(header_in(at)) == live) {
-      if (free) make_run(medium, free, (size_t)(at - free));
+      if (free) medium_make_run(medium, free, (size_t)(at - free));
       free = NULL;
       live_words += extent;
     } else {
-      if (is_free(at))
-        bin_remove(medium, at);
+      if (medium_is_free(at))
+        medium_bin_remove(medium, at);
       else
-        free_block(at, extent);
+        medium_free_block(at, extent);
       if (!free) free = at;
     }
     at += extent;
   }
-  if (free) make_run(medium, free, (size_t)(at - free));
+  if (free) medium_make_run(medium, free, (size_t)(at - free));
   chunk->swept = true;
   medium->next_at = NULL; /* it may be inside a run now */
   return live_words;
@@ -257,8 +257,8 @@ static size_t sweep_next_chunk(struct store *store) {
   struct chunk *chunk = medium->chunks[index];
   bury_dead(store, chunk);
   size_t live = sweep_chunk(store, chunk);
-  if (!live && is_empty(chunk)) {
-    bin_remove(medium, medium_first(chunk));
+  if (!live && medium_is_empty(chunk)) {
+    medium_bin_remove(medium, medium_first(chunk));
     remove_chunk(store, chunk);
   }
   store_swept(store, live);
@@ -285,7 +285,7 @@ void medium_set_policy(struct medium *medium, enum allocation_policy policy) {
   lock_release(&medium->lock, LOCK_RANK_MEDIUM);
 }
 
-static void destroy_list(struct store *store, struct large *large) {
+static void medium_destroy_list(struct store *store, struct large *large) {
   while (large) {
     struct large *next = large->next;
     chunks_unmap_large(&store->chunks, large, large->bytes);
@@ -295,24 +295,25 @@ static void destroy_list(struct store *store, struct large *large) {
 
 void medium_destroy(struct store *store) {
   struct medium *medium = &store->medium;
-  destroy_list(store, medium->large);
-  destroy_list(store, medium->unswept_large);
+  medium_destroy_list(store, medium->large);
+  medium_destroy_list(store, medium->unswept_large);
   metadata_give_back(medium->chunks, medium->capacity * sizeof *medium->chunks);
 }
 
 typedef wn_value *search(struct medium *medium, size_t extent);
 
-static wn_value *take(struct store *store, size_t extent, wn_value header, search *find, size_t *new_chunks) {
+static wn_value *medium_take(struct store *store, size_t extent, wn_value header, search *find,
+                             size_t *new_chunks) {
   struct medium *medium = &store->medium;
   size_t rounded = medium_round(extent);
   wn_value *at = NULL;
   lock_acquire(&medium->lock, LOCK_RANK_MEDIUM);
   wn_value *run = find(medium, rounded);
-  if (!run && *new_chunks && add_chunk(store)) {
+  if (!run && *new_chunks && medium_add_chunk(store)) {
     --*new_chunks;
     run = find(medium, rounded);
   }
-  if (run) at = cut(medium, run, rounded, header);
+  if (run) at = medium_cut(medium, run, rounded, header);
   if (find != find_run) medium->next_at = NULL; /* `next_fit` is not the chunk of this run */
   lock_release(&medium->lock, LOCK_RANK_MEDIUM);
   return at;
@@ -322,18 +323,18 @@ wn_value *medium_allocate(struct store *store, size_t extent, wn_value header, b
   size_t new_chunks = SIZE_MAX;
   *zeroed = false;
   return extent > MEDIUM_EXTENT_MOST ? allocate_large(store, extent, header, zeroed)
-                                     : take(store, extent, header, find_run, &new_chunks);
+                                     : medium_take(store, extent, header, find_run, &new_chunks);
 }
 
 wn_value *medium_take_copy(struct store *store, size_t extent, wn_value header, size_t *new_chunks) {
-  return take(store, extent, header, best_fit, new_chunks);
+  return medium_take(store, extent, header, best_fit, new_chunks);
 }
 
 void medium_take_out(struct store *store, struct chunk *chunk) {
   struct medium *medium = &store->medium;
   lock_acquire(&medium->lock, LOCK_RANK_MEDIUM);
   for (wn_value *at = medium_first(chunk); at < medium_end(chunk); at += medium_extent_at(at))
-    if (is_free(at)) bin_remove(medium, at);
+    if (medium_is_free(at)) medium_bin_remove(medium, at);
   unlist_chunk(medium, chunk);
   lock_release(&medium->lock, LOCK_RANK_MEDIUM);
 }
@@ -344,15 +345,15 @@ static bool rejoin(struct medium *medium, struct chunk *chunk) {
   wn_value *free = NULL, *at = medium_first(chunk), *end = medium_end(chunk);
   while (at < end) {
     size_t extent = medium_extent_at(at);
-    bool keeps = !is_free(at) && !header_is_moved(*at);
-    if (!keeps) free_block(at, extent);
+    bool keeps = !medium_is_free(at) && !header_is_moved(*at);
+    if (!keeps) medium_free_block(at, extent);
     if (!keeps && !free) free = at;
-    if (keeps && free) make_run(medium, free, (size_t)(at - free));
+    if (keeps && free) medium_make_run(medium, free, (size_t)(at - free));
     if (keeps) free = NULL;
     at += extent;
   }
   if (free == medium_first(chunk)) return false;
-  if (free) make_run(medium, free, (size_t)(at - free));
+  if (free) medium_make_run(medium, free, (size_t)(at - free));
   return true;
 }
 

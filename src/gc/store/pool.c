@@ -60,7 +60,7 @@ static void list_move(struct pool_list *from, struct pool_list *to) {
   *from = (struct pool_list){0};
 }
 
-static void make_run(wn_value *at, size_t words, wn_value *next) {
+static void pool_make_run(wn_value *at, size_t words, wn_value *next) {
   poison_run(at, words);
   at[0] = header_make(words - 1, 0, COLOUR_FREE);
   at[1] = (wn_value)next;
@@ -77,7 +77,7 @@ static struct pool *new_pool(struct store *store, unsigned class, bool promoting
   pool->chunk = chunk;
   pool->swept = store->pools.sweeps;
   pool->free = pool_first(pool);
-  make_run(pool->free, (size_t)(pool_end(pool) - pool->free), NULL);
+  pool_make_run(pool->free, (size_t)(pool_end(pool) - pool->free), NULL);
   atomic_fetch_add(&store->pools.count, 1);
   return pool;
 }
@@ -98,10 +98,10 @@ static void add_free(struct sweep *sweep, wn_value *at) {
   *sweep->link = at;
 }
 
-static void end_run(struct sweep *sweep, wn_value *at) {
+static void pool_end_run(struct sweep *sweep, wn_value *at) {
   if (!sweep->run) return;
   wn_value *ahead = sweep->ended[1];
-  make_run(sweep->run, (size_t)(at - sweep->run), NULL);
+  pool_make_run(sweep->run, (size_t)(at - sweep->run), NULL);
   sweep->link = (wn_value **)&sweep->run[1];
   if (ahead && header_extent(*ahead) > AHEAD_WORD) ahead[AHEAD_WORD] = (wn_value)sweep->run;
   sweep->ended[1] = sweep->ended[0];
@@ -110,7 +110,7 @@ static void end_run(struct sweep *sweep, wn_value *at) {
 }
 
 /* Words of the block's place, which may have more than the block. */
-static void free_block(wn_value *at, size_t words) {
+static void pool_free_block(wn_value *at, size_t words) {
   unpoison(at, words * sizeof *at);
   fill_stale(at, words * sizeof *at);
 }
@@ -132,20 +132,20 @@ static void sweep_pool(struct store *store, struct pool *pool) {
       continue;
     }
     if (colour == live) {
-      end_run(&sweep, at);
+      pool_end_run(&sweep, at);
       sweep.live_words += words;
     } else {
       store_bury(store, at, header);
-      free_block(at, words);
+      pool_free_block(at, words);
       add_free(&sweep, at);
     }
     at += words;
   }
-  end_run(&sweep, end);
+  pool_end_run(&sweep, end);
   store_swept(store, sweep.live_words);
 }
 
-static bool is_empty(struct pool *pool) {
+static bool pool_is_empty(struct pool *pool) {
   return pool->free == pool_first(pool) && pool->free + header_extent(*pool->free) == pool_end(pool);
 }
 
@@ -170,9 +170,9 @@ static void retire(struct store *store, struct pool *pool) {
 }
 
 /* Puts a swept pool into its list; an empty one goes back to its chunk. */
-static void settle(struct store *store, struct pool *pool) {
+static void pool_settle(struct store *store, struct pool *pool) {
   struct pools *pools = &store->pools;
-  if (is_empty(pool)) {
+  if (pool_is_empty(pool)) {
     struct chunk *chunk = pool->chunk;
     atomic_fetch_sub(&pools->count, 1);
     unpoison(pool, UNIT_BYTES);
@@ -213,7 +213,7 @@ static struct pool *find_open(struct store *store, unsigned class, size_t most) 
       atomic_fetch_sub(&pools->sweeping, 1);
       return unswept;
     }
-    settle(store, unswept);
+    pool_settle(store, unswept);
   }
   return NULL;
 }
@@ -235,7 +235,7 @@ void pools_flush(struct store *store, struct pool_run runs[CLASSES]) {
     struct pool_run *run = &runs[class];
     if (!run->pool) continue;
     if (run->at < run->end) {
-      make_run(run->at, (size_t)(run->end - run->at), run->pool->free);
+      pool_make_run(run->at, (size_t)(run->end - run->at), run->pool->free);
       run->pool->free = run->at;
     }
     retire(store, run->pool);
@@ -267,7 +267,7 @@ size_t pools_sweep_one(struct store *store) {
   lock_release(&pools->lock, LOCK_RANK_POOLS);
   if (!pool) return 0;
   sweep_pool(store, pool);
-  settle(store, pool);
+  pool_settle(store, pool);
   return POOL_WORDS;
 }
 
@@ -296,13 +296,13 @@ void pools_put_back(struct store *store, struct pool *pool) {
   for (wn_value *at = pool_first(pool); at < pool_end(pool);) {
     bool moved = header_is_moved(*at);
     size_t extent = header_colour(*at) == COLOUR_FREE ? header_extent(*at) : words;
-    if (moved) free_block(at, words);
+    if (moved) pool_free_block(at, words);
     if (moved) *at = header_make(words - 1, 0, COLOUR_FREE);
     at += extent;
   }
   atomic_fetch_add(&store->pools.sweeping, 1);
   sweep_pool(store, pool);
-  settle(store, pool);
+  pool_settle(store, pool);
 }
 
 void pools_each(struct store *store, void (*f)(struct pool *pool, void *context), void *context) {

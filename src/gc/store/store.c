@@ -40,12 +40,12 @@ struct walk {
   void *context;
 };
 
-static void visit_block(wn_value *at, void *context) {
+static void store_visit_block(wn_value *at, void *context) {
   const struct walk *walk = context;
   if (header_colour(*at) != COLOUR_FREE) walk->f(at, walk->context);
 }
 
-static void visit_large(struct large *large, void *context) { visit_block(&large->header, context); }
+static void visit_large(struct large *large, void *context) { store_visit_block(&large->header, context); }
 
 static void visit_pool(struct pool *pool, void *context) {
   const struct walk *walk = context;
@@ -55,7 +55,7 @@ static void visit_pool(struct pool *pool, void *context) {
 void store_each_block(struct store *store, block_function *f, void *context) {
   struct walk walk = {f, context};
   pools_each(store, visit_pool, &walk);
-  medium_each(store, visit_block, visit_large, &walk);
+  medium_each(store, store_visit_block, visit_large, &walk);
 }
 
 /* ---- closing ---- */

@@ -37,7 +37,7 @@ static uint32_t number_of_thread(wn_domain *unused) {
   return own_number;
 }
 
-static wn_status check(const char *path, const wn_writer_options *options, wn_writer **writer) {
+static wn_status writer_check(const char *path, const wn_writer_options *options, wn_writer **writer) {
   if (!path || !options || !writer || !options->heap)
     return error_set(WN_EINVAL, "wn_writer_open: a NULL argument");
   if (!(options->sampling.sampling_rate >= 0 && options->sampling.sampling_rate <= 1))
@@ -45,7 +45,8 @@ static wn_status check(const char *path, const wn_writer_options *options, wn_wr
   return WN_OK;
 }
 
-static wn_status open_recorder(struct wn_writer *writer, const char *path, const wn_writer_options *options) {
+static wn_status writer_open_recorder(struct wn_writer *writer, const char *path,
+                                      const wn_writer_options *options) {
   size_t depth = options->sampling.callstack_size;
   struct recorder_options of = {
       .path = path,
@@ -63,8 +64,8 @@ static wn_status open_recorder(struct wn_writer *writer, const char *path, const
 }
 
 /* Fills in the callstack, which the caller releases, and members that the host left 0. */
-static wn_allocation complete(const struct wn_writer *writer, const wn_allocation *allocation,
-                              const wn_place *places, size_t count) {
+static wn_allocation writer_complete(const struct wn_writer *writer, const wn_allocation *allocation,
+                                     const wn_place *places, size_t count) {
   wn_allocation whole = *allocation;
   whole.callstack = callstack_of_places(writer->callstacks, places, count, writer->depth);
   if (!whole.bytes) whole.bytes = whole.size * sizeof(uintptr_t);
@@ -73,7 +74,7 @@ static wn_allocation complete(const struct wn_writer *writer, const wn_allocatio
   return whole;
 }
 
-static void *metadata_of(uint64_t block) { return (void *)(uintptr_t)block; }
+static void *writer_metadata_of(uint64_t block) { return (void *)(uintptr_t)block; }
 
 static void tell_heap(void *context, struct recorder_heap *out) {
   const wn_writer_heap *heap = context;
@@ -90,7 +91,7 @@ static void tell_heap(void *context, struct recorder_heap *out) {
 /* ---- public ---- */
 
 wn_status wn_writer_open(const char *path, const wn_writer_options *options, wn_writer **result) {
-  wn_status error = check(path, options, result);
+  wn_status error = writer_check(path, options, result);
   if (error) return error;
   struct wn_writer *writer = metadata_map(sizeof *writer);
   if (!writer) return error_set(WN_ENOMEM, "wn_writer_open: no memory");
@@ -101,7 +102,7 @@ wn_status wn_writer_open(const char *path, const wn_writer_options *options, wn_
     error = error_set(WN_ENOMEM, "wn_writer_open: no memory for callstacks");
     goto unmap;
   }
-  error = open_recorder(writer, path, options);
+  error = writer_open_recorder(writer, path, options);
   if (error) goto destroy_callstacks;
   *result = writer;
   return WN_OK;
@@ -146,7 +147,7 @@ wn_place wn_writer_place(wn_writer *writer, const wn_place_text *place) {
 uint64_t wn_writer_alloc(wn_writer *writer, const wn_allocation *allocation, const wn_place *places,
                          size_t count, wn_writer_area area) {
   int saved = errno;
-  wn_allocation whole = complete(writer, allocation, places, count);
+  wn_allocation whole = writer_complete(writer, allocation, places, count);
   wn_tracker tracker = recorder_tracker(writer->recorder);
   void *metadata =
       (area == WN_WRITER_MAJOR ? tracker.alloc_major : tracker.alloc_minor)(NULL, &whole, tracker.context);
@@ -158,7 +159,7 @@ uint64_t wn_writer_alloc(wn_writer *writer, const wn_allocation *allocation, con
 void wn_writer_promote(wn_writer *writer, uint64_t block) {
   int saved = errno;
   wn_tracker tracker = recorder_tracker(writer->recorder);
-  if (block) tracker.promote(NULL, metadata_of(block), tracker.context);
+  if (block) tracker.promote(NULL, writer_metadata_of(block), tracker.context);
   errno = saved;
 }
 
@@ -166,9 +167,9 @@ void wn_writer_resize(wn_writer *writer, uint64_t block, const wn_allocation *al
                       const wn_place *places, size_t count) {
   int saved = errno;
   if (!block) return;
-  wn_allocation whole = complete(writer, allocation, places, count);
+  wn_allocation whole = writer_complete(writer, allocation, places, count);
   wn_tracker tracker = recorder_tracker(writer->recorder);
-  tracker.resize(NULL, metadata_of(block), &whole, tracker.context);
+  tracker.resize(NULL, writer_metadata_of(block), &whole, tracker.context);
   callstack_release(whole.callstack);
   errno = saved;
 }
@@ -176,7 +177,7 @@ void wn_writer_resize(wn_writer *writer, uint64_t block, const wn_allocation *al
 void wn_writer_free(wn_writer *writer, uint64_t block) {
   int saved = errno;
   wn_tracker tracker = recorder_tracker(writer->recorder);
-  if (block) tracker.dealloc_major(NULL, metadata_of(block), tracker.context);
+  if (block) tracker.dealloc_major(NULL, writer_metadata_of(block), tracker.context);
   errno = saved;
 }
 

@@ -33,7 +33,7 @@ static bool index_rows(struct finding *of) {
   return true;
 }
 
-static const struct row *row_of(const struct finding *of, uint64_t number) {
+static const struct row *sites_row_of(const struct finding *of, uint64_t number) {
   const struct row *rows = of->recording->samples->rows;
   struct index_walk walk = {.hash = hash_mix(number)};
   uint32_t row;
@@ -42,14 +42,14 @@ static const struct row *row_of(const struct finding *of, uint64_t number) {
   return NULL;
 }
 
-static double bytes_of(const struct row *row) {
+static double sites_bytes_of(const struct row *row) {
   return row->source == TRACE_SOURCE_CUSTOM ? (double)row->size : 8 * (double)row->words;
 }
 
 /* ---- sites ---- */
 
 /* The number of a site; 0 without memory. */
-static uint32_t site_of(struct finding *of, const struct row *row) {
+static uint32_t sites_site_of(struct finding *of, const struct row *row) {
   struct sites *sites = of->sites;
   uint32_t node = of->paths.own_of[call_paths_place(&of->paths, row)], number;
   char name[NAME_MOST];
@@ -68,11 +68,11 @@ static bool add_samples(struct finding *of) {
   struct sites *sites = of->sites;
   for (size_t i = 0; i < graph->sample_count; i++) {
     const struct graph_sample *sample = &graph->samples[i];
-    const struct row *row = row_of(of, sample->number);
+    const struct row *row = sites_row_of(of, sample->number);
     if (!row || sample->node == NOWHERE || of->dominators->nodes[sample->node].dominator == NOWHERE) continue;
-    if (!(sites->of_sample[i] = site_of(of, row))) return false;
-    sites->bytes[i] = bytes_of(row) / row->probability;
-    sum_add(&sites->rows[sites->of_sample[i] - 1].sum, bytes_of(row), row->probability);
+    if (!(sites->of_sample[i] = sites_site_of(of, row))) return false;
+    sites->bytes[i] = sites_bytes_of(row) / row->probability;
+    sum_add(&sites->rows[sites->of_sample[i] - 1].sum, sites_bytes_of(row), row->probability);
     sites->samples++;
   }
   return true;
@@ -80,7 +80,7 @@ static bool add_samples(struct finding *of) {
 
 /* ---- holders ---- */
 
-static void enter(void *context, uint32_t node) {
+static void sites_enter(void *context, uint32_t node) {
   struct finding *of = context;
   uint32_t above = of->dominators->nodes[node].dominator;
   of->top[node] = above == NODE_ALL || above == NOWHERE ? node : of->top[above];
@@ -88,12 +88,12 @@ static void enter(void *context, uint32_t node) {
   if (!of->named[node] && graph_description(of->graph, node)) of->named[node] = node;
 }
 
-static void leave(void *context, uint32_t node) { (void)context, (void)node; }
+static void sites_leave(void *context, uint32_t node) { (void)context, (void)node; }
 
-static void find_holders(struct finding *of) {
+static void sites_find_holders(struct finding *of) {
   const struct graph *graph = of->graph;
   size_t holders = graph->first_block;
-  dominators_walk(of->dominators, &(struct dominators_walk){enter, leave, of});
+  dominators_walk(of->dominators, &(struct dominators_walk){sites_enter, sites_leave, of});
   for (size_t i = 0; i < graph->sample_count; i++) {
     if (!of->sites->of_sample[i]) continue;
     uint32_t top = of->top[graph->samples[i].node], holder = top < graph->first_block ? top : NODE_ALL;
@@ -144,7 +144,7 @@ static bool find_named(struct finding *of) {
   return true;
 }
 
-static int by_bytes(const void *a, const void *b) {
+static int by_bytes_sites(const void *a, const void *b) {
   const struct site *one = a, *other = b;
   if (one->sum.total != other->sum.total) return one->sum.total < other->sum.total ? 1 : -1;
   return strcmp(one->name, other->name);
@@ -159,7 +159,7 @@ static bool is_of_run(const struct samples *samples, const struct graph *graph) 
   return !samples->ended || graph->time_ns <= run->wall_ns + samples->end.time_ns + slack;
 }
 
-static wn_status join(struct finding *of) {
+static wn_status sites_join(struct finding *of) {
   const struct recording *recording = of->recording;
   const struct samples *samples = recording->samples;
   struct sites *sites = of->sites;
@@ -174,11 +174,11 @@ static wn_status join(struct finding *of) {
     return WN_ENOMEM;
   if (!(of->held_by = calloc(sites->count * of->graph->first_block + 1, sizeof *of->held_by)))
     return WN_ENOMEM;
-  find_holders(of);
+  sites_find_holders(of);
   if (!find_named(of)) return WN_ENOMEM;
   for (size_t i = 0; i < sites->count; i++)
     sites->rows[i].bytes = estimate_of(&sites->rows[i].sum, recording->byte_unit);
-  if (sites->count) qsort(sites->rows, sites->count, sizeof *sites->rows, by_bytes);
+  if (sites->count) qsort(sites->rows, sites->count, sizeof *sites->rows, by_bytes_sites);
   return WN_OK;
 }
 
@@ -193,7 +193,7 @@ wn_status sites_find(struct sites *sites, const struct graph *graph, const struc
   wn_status status = recording_load(trace, &options, &recording);
   if (status) return status;
   of.recording = recording;
-  status = join(&of);
+  status = sites_join(&of);
   call_paths_destroy(&of.paths);
   recording_free(recording);
   free(of.by_number.slots), free(of.by_name.slots), free(of.top), free(of.named), free(of.held_by);

@@ -38,7 +38,7 @@ struct joined {
   bool out_of_memory;
 };
 
-static struct joined *of(const struct source *source) { return (struct joined *)(uintptr_t)source; }
+static struct joined *joined_of(const struct source *source) { return (struct joined *)(uintptr_t)source; }
 
 /* ---- parts ---- */
 
@@ -145,7 +145,7 @@ static void keep_end(struct part *part, const struct trace_end *end) {
   part->process.end = *end;
 }
 
-static void keep_exec(struct part *part, const struct trace_exec *exec) {
+static void joined_keep_exec(struct part *part, const struct trace_exec *exec) {
   free(part->process.became);
   part->process.became = exec->path.length ? strdup(exec->path.bytes) : NULL;
 }
@@ -186,7 +186,7 @@ static bool join_event(struct joined *joined, struct part *part, struct trace_ev
   case TRACE_MEMORY: return true;
   case TRACE_CODE: part->has_places = true; return false;
   case TRACE_END: keep_end(part, &event->end); return false;
-  case TRACE_EXEC: keep_exec(part, &event->exec); return false;
+  case TRACE_EXEC: joined_keep_exec(part, &event->exec); return false;
   /* Of one process, or of a collected heap; the compiler asks for each new kind whether it is joined. */
   case TRACE_UNMAP:
   case TRACE_LOSS:
@@ -205,7 +205,7 @@ static bool join_event(struct joined *joined, struct part *part, struct trace_ev
 /* ---- the source ---- */
 
 static void close_joined(struct source *source) {
-  struct joined *joined = of(source);
+  struct joined *joined = joined_of(source);
   for (uint32_t i = 0; i < joined->count; i++) {
     struct part *part = &joined->parts[i];
     if (part->source) source_close(part->source);
@@ -219,8 +219,8 @@ static void close_joined(struct source *source) {
   free(joined);
 }
 
-static bool next(struct source *source, struct trace_event *event) {
-  struct joined *joined = of(source);
+static bool joined_next(struct source *source, struct trace_event *event) {
+  struct joined *joined = joined_of(source);
   while (joined->at < joined->count && !joined->out_of_memory) {
     struct part *part = &joined->parts[joined->at];
     if (begin_part(part) && source_next(part->source, event)) {
@@ -233,15 +233,15 @@ static bool next(struct source *source, struct trace_event *event) {
   return false;
 }
 
-static const struct trace_run *run(const struct source *source) {
-  struct joined *joined = of(source);
+static const struct trace_run *joined_run(const struct source *source) {
+  struct joined *joined = joined_of(source);
   joined->run = joined->parts->process.run;
   joined->run.rate = joined->rate;
   joined->run.seed = joined->seed;
   return &joined->run;
 }
 
-static enum source_heap heap(const struct source *source) { return of(source)->heap; }
+static enum source_heap joined_heap(const struct source *source) { return joined_of(source)->heap; }
 
 static void add_dropped(struct trace_damage *sum, const struct trace_damage *damage, uint64_t begin_ns) {
   for (uint32_t i = 0; i < damage->dropped.count; i++)
@@ -265,8 +265,8 @@ static void add_damage(struct trace_damage *sum, const struct trace_damage *dama
   sum->out_of_memory = sum->out_of_memory || damage->out_of_memory;
 }
 
-static const struct trace_damage *damage_of(const struct source *source) {
-  struct joined *joined = of(source);
+static const struct trace_damage *joined_damage_of(const struct source *source) {
+  struct joined *joined = joined_of(source);
   joined->damage = (struct trace_damage){.complete = true, .out_of_memory = joined->out_of_memory};
   for (uint32_t i = 0; i < joined->count; i++) {
     const struct part *part = &joined->parts[i];
@@ -278,15 +278,17 @@ static const struct trace_damage *damage_of(const struct source *source) {
   return &joined->damage;
 }
 
-static uint32_t stack_count(const struct source *source) { return (uint32_t)of(source)->stacks.node_count; }
-static struct trace_node stack(const struct source *source, uint32_t number) {
-  return of(source)->stacks.nodes[number - 1];
+static uint32_t joined_stack_count(const struct source *source) {
+  return (uint32_t)joined_of(source)->stacks.node_count;
 }
-static uint32_t module_count(const struct source *source) {
-  return (uint32_t)of(source)->stacks.module_count;
+static struct trace_node stack_joined(const struct source *source, uint32_t number) {
+  return joined_of(source)->stacks.nodes[number - 1];
 }
-static const struct trace_module *module(const struct source *source, uint32_t number) {
-  return &of(source)->stacks.modules[number - 1].module;
+static uint32_t joined_module_count(const struct source *source) {
+  return (uint32_t)joined_of(source)->stacks.module_count;
+}
+static const struct trace_module *module_joined(const struct source *source, uint32_t number) {
+  return &joined_of(source)->stacks.modules[number - 1].module;
 }
 
 static bool is_same_text(const struct trace_text *one, const struct trace_text *other) {
@@ -307,40 +309,41 @@ static bool name_address(const struct joined *joined, uint64_t address, struct t
   return named;
 }
 
-static bool place(const struct source *source, uint32_t number, uint64_t offset, struct trace_place *out) {
-  if (!number) return name_address(of(source), offset, out);
-  const struct joined_module *module = &of(source)->stacks.modules[number - 1];
-  const struct part *part = &of(source)->parts[module->source];
+static bool joined_place(const struct source *source, uint32_t number, uint64_t offset,
+                         struct trace_place *out) {
+  if (!number) return name_address(joined_of(source), offset, out);
+  const struct joined_module *module = &joined_of(source)->stacks.modules[number - 1];
+  const struct part *part = &joined_of(source)->parts[module->source];
   return trace_is_language(&module->module) && part->source &&
          source_place(part->source, module->local, offset, out);
 }
 
-static double position(const struct source *source) {
-  const struct joined *joined = of(source);
+static double joined_position(const struct source *source) {
+  const struct joined *joined = joined_of(source);
   if (joined->at == joined->count) return 1;
   const struct part *part = &joined->parts[joined->at];
   return (part->before + (part->source ? source_position(part->source) * part->bytes : 0)) /
          joined->all_bytes;
 }
 
-static uint32_t process_count(const struct source *source) { return of(source)->count; }
-static const struct source_process *process(const struct source *source, uint32_t index) {
-  return &of(source)->parts[index].process;
+static uint32_t joined_process_count(const struct source *source) { return joined_of(source)->count; }
+static const struct source_process *joined_process(const struct source *source, uint32_t index) {
+  return &joined_of(source)->parts[index].process;
 }
 
 static const struct source_format format = {.close = close_joined,
-                                            .next = next,
-                                            .run = run,
-                                            .heap = heap,
-                                            .damage = damage_of,
-                                            .stack_count = stack_count,
-                                            .stack = stack,
-                                            .module_count = module_count,
-                                            .module = module,
-                                            .place = place,
-                                            .position = position,
-                                            .process_count = process_count,
-                                            .process = process};
+                                            .next = joined_next,
+                                            .run = joined_run,
+                                            .heap = joined_heap,
+                                            .damage = joined_damage_of,
+                                            .stack_count = joined_stack_count,
+                                            .stack = stack_joined,
+                                            .module_count = joined_module_count,
+                                            .module = module_joined,
+                                            .place = joined_place,
+                                            .position = joined_position,
+                                            .process_count = joined_process_count,
+                                            .process = joined_process};
 
 /* ---- shared ---- */
 

@@ -23,7 +23,7 @@ __attribute__((format(printf, 2, 3))) static void refuse(struct joined_part *par
   part->selected = false;
 }
 
-static void examine(struct joined_part *part, struct examined *examined) {
+static void joined_parts_examine(struct joined_part *part, struct examined *examined) {
   struct source *source;
   struct stat found;
   *examined = (struct examined){.part = part};
@@ -46,7 +46,7 @@ static void examine(struct joined_part *part, struct examined *examined) {
 }
 
 /* Copies are next to each other, the longest first. */
-static int by_identity(const void *a, const void *b) {
+static int joined_parts_by_identity(const void *a, const void *b) {
   const struct examined *one = a, *other = b;
   if (one->part->selected != other->part->selected) return one->part->selected ? -1 : 1;
   int order = memcmp(&one->identity, &other->identity, sizeof one->identity);
@@ -102,9 +102,9 @@ wn_status joined_examine(struct joined_part *parts, size_t count) {
   if (!all) return error_set(WN_ENOMEM, "not enough memory to look at the traces");
   for (size_t i = 0; i < count; i++) {
     parts[i].copy = false;
-    examine(&parts[i], &all[i]);
+    joined_parts_examine(&parts[i], &all[i]);
   }
-  qsort(all, count, sizeof *all, by_identity);
+  qsort(all, count, sizeof *all, joined_parts_by_identity);
   refuse_copies(all, count);
   wn_status error = check_heaps(all, count);
   free(all);

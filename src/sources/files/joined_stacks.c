@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* Makes an index of numbers reach up to `number`; new entries are 0. */
-static bool reach(uint32_t **numbers, size_t *capacity, uint32_t number) {
+static bool joined_stacks_reach(uint32_t **numbers, size_t *capacity, uint32_t number) {
   size_t larger = *capacity ? *capacity : 64;
   if (number < *capacity) return true;
   while (larger <= number) larger *= 2;
@@ -30,7 +30,7 @@ static bool is_same_file(const struct trace_module *one, const struct trace_modu
                                        : one->size == other->size);
 }
 
-static char *copy_path(const struct trace_text *path) {
+static char *joined_stacks_copy_path(const struct trace_text *path) {
   char *copy = malloc((size_t)path->length + 1);
   if (!copy) return NULL;
   if (path->length) memcpy(copy, path->bytes, path->length);
@@ -46,7 +46,7 @@ static uint32_t number_module(struct joined_stacks *stacks, const struct trace_m
   if (!array_reserve(&stacks->modules, &stacks->module_capacity, stacks->module_count + 1,
                      sizeof *stacks->modules))
     return 0;
-  char *path = copy_path(&module->path);
+  char *path = joined_stacks_copy_path(&module->path);
   if (!path) return 0;
   struct joined_module *entry = &stacks->modules[stacks->module_count++];
   *entry = (struct joined_module){*module, index, local};
@@ -58,7 +58,7 @@ static bool join_module(struct joined_stacks *stacks, struct joined_numbers *num
                         const struct source *source, uint32_t index, uint32_t *module) {
   uint32_t local = *module;
   if (!local || local > source_module_count(source)) return *module = 0, true;
-  if (!reach(&numbers->modules, &numbers->module_capacity, local)) return false;
+  if (!joined_stacks_reach(&numbers->modules, &numbers->module_capacity, local)) return false;
   uint32_t *number = &numbers->modules[local];
   if (!*number) *number = number_module(stacks, source_module(source, local), index, local);
   return *module = *number, *number != 0;
@@ -89,7 +89,7 @@ bool joined_stack(struct joined_stacks *stacks, struct joined_numbers *numbers, 
   uint32_t local = *stack, above = 0;
   size_t depth = 0;
   if (!local || local > source_stack_count(source)) return *stack = 0, true;
-  if (!reach(&numbers->stacks, &numbers->stack_capacity, local)) return false;
+  if (!joined_stacks_reach(&numbers->stacks, &numbers->stack_capacity, local)) return false;
   while (local && !numbers->stacks[local]) {
     if (!array_reserve(&numbers->path, &numbers->path_capacity, depth + 1, sizeof *numbers->path))
       return false;

@@ -23,7 +23,7 @@ static bool begins_with(const unsigned char *bytes, size_t count, const void *fi
 
 /* ---- formats that are known and not read ---- */
 
-static bool is_compressed(const unsigned char *bytes, size_t count) {
+static bool open_is_compressed(const unsigned char *bytes, size_t count) {
   static const unsigned char gzip[] = {0x1f, 0x8b}, zstandard[] = {0x28, 0xb5, 0x2f, 0xfd};
   return begins_with(bytes, count, gzip, sizeof gzip) ||
          begins_with(bytes, count, zstandard, sizeof zstandard);
@@ -47,7 +47,7 @@ static wn_status refuse_compressed(const char *path, struct source **source) {
 }
 
 /* The text that gperftools, and Go with debug=1 write. */
-static bool is_text(const unsigned char *bytes, size_t count) {
+static bool open_is_text(const unsigned char *bytes, size_t count) {
   return begins_with(bytes, count, "heap profile: ", 14);
 }
 
@@ -100,9 +100,9 @@ static const struct file_format formats[] = {
     {dhat_profile_begins, dhat_profile_open, 0},
     {pprof_profile_begins, pprof_profile_open, INFLATES},
     {heaptrack_trace_begins, heaptrack_trace_open, INFLATES},
-    {is_text, refuse_text, 0},
+    {open_is_text, refuse_text, 0},
     {is_jemalloc, refuse_jemalloc, 0},
-    {is_compressed, refuse_compressed, 0},
+    {open_is_compressed, refuse_compressed, 0},
 };
 
 /* NULL: none. */
@@ -138,7 +138,7 @@ static const struct file_format *format_of_file(const char *path) {
   unsigned char bytes[FIRST_BYTES];
   size_t count = first_bytes(path, bytes);
   const struct file_format *format = count ? format_of(bytes, count) : NULL;
-  if (!format || format->begins != is_compressed) return format;
+  if (!format || format->begins != open_is_compressed) return format;
   const struct file_format *within = format_within(path);
   return within ? within : format;
 }

@@ -35,11 +35,11 @@ struct reading {
   size_t at; /* the number of the stack that is being read, for messages */
 };
 
-static wn_status no_memory(const char *path) {
+static wn_status dhat_profile_no_memory(const char *path) {
   return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
 }
 
-static wn_status fail(const struct reading *reading, const char *fault) {
+static wn_status dhat_profile_fail(const struct reading *reading, const char *fault) {
   return error_set(WN_EINVAL, "%s: a damaged file of DHAT: in its stack %zu %s", reading->path, reading->at,
                    fault);
 }
@@ -95,14 +95,15 @@ static bool name_frame(struct named_stacks *stacks, const char *text, struct tra
 static wn_status read_node(struct reading *reading, const json_t *number, uint32_t *node) {
   json_int_t frame = json_is_integer(number) ? json_integer_value(number) : -1;
   if (frame < 0 || (uint64_t)frame >= reading->frame_count)
-    return fail(reading, "is a frame that does not exist");
+    return dhat_profile_fail(reading, "is a frame that does not exist");
   struct trace_node *place = &reading->nodes[frame];
   const char *text = json_string_value(json_array_get(reading->frames, (size_t)frame));
-  if (!text) return fail(reading, "is a frame that is no text");
+  if (!text) return dhat_profile_fail(reading, "is a frame that is no text");
   if (!frame && !strcmp(text, "[root]")) return WN_OK;
-  if (!place->module && !name_frame(&reading->profile->stacks, text, place)) return no_memory(reading->path);
+  if (!place->module && !name_frame(&reading->profile->stacks, text, place))
+    return dhat_profile_no_memory(reading->path);
   struct trace_node found = {*node, place->module, place->offset};
-  return named_node(&reading->profile->stacks, &found, node) ? WN_OK : no_memory(reading->path);
+  return named_node(&reading->profile->stacks, &found, node) ? WN_OK : dhat_profile_no_memory(reading->path);
 }
 
 /* Whether a frame is what Valgrind puts in the place of malloc. A stack of a trace begins at its
@@ -114,43 +115,45 @@ static bool is_valgrind(const struct reading *reading, const json_t *number) {
 }
 
 /* The node of a stack, whose frames are innermost first. */
-static wn_status read_stack(struct reading *reading, const json_t *frames, uint32_t *node) {
+static wn_status dhat_profile_read_stack(struct reading *reading, const json_t *frames, uint32_t *node) {
   wn_status error = WN_OK;
   size_t first = 0;
   *node = 0;
-  if (!json_is_array(frames)) return fail(reading, "the frames are missing");
+  if (!json_is_array(frames)) return dhat_profile_fail(reading, "the frames are missing");
   while (is_valgrind(reading, json_array_get(frames, first))) first++;
   for (size_t i = json_array_size(frames); i-- > first && !error;)
     error = read_node(reading, json_array_get(frames, i), node);
   return error;
 }
 
-static wn_status read_number(const struct reading *reading, const json_t *object, const char *name,
-                             uint64_t *number) {
+static wn_status dhat_profile_read_number(const struct reading *reading, const json_t *object,
+                                          const char *name, uint64_t *number) {
   const json_t *value = json_object_get(object, name);
   char fault[64];
   *number = json_is_integer(value) ? (uint64_t)json_integer_value(value) : 0;
   if (json_is_integer(value) && json_integer_value(value) >= 0) return WN_OK;
   snprintf(fault, sizeof fault, "'%s' is no whole number from 0 on", name);
-  return fail(reading, fault);
+  return dhat_profile_fail(reading, fault);
 }
 
 static wn_status read_total(struct reading *reading, const json_t *object, uint32_t stack, const char *bytes,
                             const char *blocks, enum source_moment moment) {
   struct total total = {.stack = stack, .moment = moment};
-  wn_status error = read_number(reading, object, bytes, &total.bytes);
-  if (!error) error = read_number(reading, object, blocks, &total.blocks);
+  wn_status error = dhat_profile_read_number(reading, object, bytes, &total.bytes);
+  if (!error) error = dhat_profile_read_number(reading, object, blocks, &total.blocks);
   if (error) return error;
   error = totals_add(&reading->profile->totals, &total);
   char why[128];
   snprintf(why, sizeof why, "%s", wn_last_error());
-  return error == WN_ENOMEM ? no_memory(reading->path) : error ? fail(reading, why) : WN_OK;
+  return error == WN_ENOMEM ? dhat_profile_no_memory(reading->path)
+         : error            ? dhat_profile_fail(reading, why)
+                            : WN_OK;
 }
 
 /* The numbers at the end and at the peak are missing where DHAT did not follow lives. */
 static wn_status read_point(struct reading *reading, const json_t *object) {
   uint32_t stack;
-  wn_status error = read_stack(reading, json_object_get(object, "fs"), &stack);
+  wn_status error = dhat_profile_read_stack(reading, json_object_get(object, "fs"), &stack);
   if (!error) error = read_total(reading, object, stack, "tb", "tbk", SOURCE_ALLOCATED);
   if (!error) error = read_total(reading, object, stack, "gb", "gbk", SOURCE_PEAK);
   if (!error) error = read_total(reading, object, stack, "eb", "ebk", SOURCE_END);
@@ -164,7 +167,7 @@ static wn_status read_points(struct reading *reading, const json_t *root) {
     return error_set(WN_EINVAL, "%s: a damaged file of DHAT: it has no 'pps' or no 'ftbl'", reading->path);
   reading->frame_count = json_array_size(reading->frames);
   reading->nodes = calloc(reading->frame_count + 1, sizeof *reading->nodes);
-  if (!reading->nodes) return no_memory(reading->path);
+  if (!reading->nodes) return dhat_profile_no_memory(reading->path);
   wn_status error = WN_OK;
   for (size_t i = 0; i < json_array_size(points) && !error; i++) {
     reading->at = i + 1;
@@ -176,7 +179,7 @@ static wn_status read_points(struct reading *reading, const json_t *root) {
 
 /* ---- the head ---- */
 
-static wn_status read_head(const struct reading *reading, const json_t *root) {
+static wn_status dhat_profile_read_head(const struct reading *reading, const json_t *root) {
   struct profile *profile = reading->profile;
   const json_t *version = json_object_get(root, "dhatFileVersion"), *lives = json_object_get(root, "bklt"),
                *command = json_object_get(root, "cmd"), *pid = json_object_get(root, "pid");
@@ -195,14 +198,14 @@ static wn_status read_head(const struct reading *reading, const json_t *root) {
   return WN_OK;
 }
 
-static wn_status load(const char *path, json_t **root) {
+static wn_status dhat_profile_load(const char *path, json_t **root) {
   json_error_t fault;
   int descriptor = open_file(path);
   if (descriptor < 0) return error_set(WN_EIO, "cannot open %s: %s", path, strerror(errno));
   *root = json_loadfd(descriptor, 0, &fault);
   close(descriptor);
   if (*root) return WN_OK;
-  if (json_error_code(&fault) == json_error_out_of_memory) return no_memory(path);
+  if (json_error_code(&fault) == json_error_out_of_memory) return dhat_profile_no_memory(path);
   return error_set(WN_EINVAL, "%s: a damaged file of DHAT: line %d: %s", path, fault.line, fault.text);
 }
 
@@ -217,10 +220,10 @@ bool dhat_profile_begins(const unsigned char *bytes, size_t count) {
 
 wn_status dhat_profile_open(const char *path, struct source **source) {
   json_t *root;
-  wn_status error = load(path, &root);
+  wn_status error = dhat_profile_load(path, &root);
   if (error) return error;
   struct reading reading = {.profile = profile_create(sizeof(struct profile), "DHAT", path), .path = path};
-  error = reading.profile ? read_head(&reading, root) : no_memory(path);
+  error = reading.profile ? dhat_profile_read_head(&reading, root) : dhat_profile_no_memory(path);
   if (!error) error = read_points(&reading, root);
   json_decref(root);
   if (error && reading.profile) source_close(&reading.profile->source);

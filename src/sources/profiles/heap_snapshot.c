@@ -32,19 +32,20 @@ struct reading {
   wn_status error;
 };
 
-static wn_status no_memory(const struct reading *reading) {
+static wn_status heap_snapshot_no_memory(const struct reading *reading) {
   return error_set(WN_ENOMEM, "%s: not enough memory to read it", reading->path);
 }
 
 /* ---- stacks ---- */
 
-static const char *name_of(const struct graph *graph, uint32_t node, char name[NAME_MOST]) {
+static const char *heap_snapshot_name_of(const struct graph *graph, uint32_t node, char name[NAME_MOST]) {
   return node < graph->first_block ? holder_name(graph, node, name) : block_name(graph, node, name);
 }
 
 /* The stack of what is below another one; the type of a block is the frame's module, by which pages
  * colour it. 0: there is no memory. */
-static uint32_t add_frame(struct reading *reading, uint32_t stack, const char *name, const char *type) {
+static uint32_t heap_snapshot_add_frame(struct reading *reading, uint32_t stack, const char *name,
+                                        const char *type) {
   struct named_stacks *stacks = &reading->profile->stacks;
   struct named_place place = {0};
   struct trace_node node = {.parent = stack};
@@ -58,7 +59,7 @@ static uint32_t add_frame(struct reading *reading, uint32_t stack, const char *n
 }
 
 /* Whether a block is in the frame of the one that dominates it. */
-static bool repeats(const struct graph *graph, uint32_t above, uint32_t node) {
+static bool heap_snapshot_repeats(const struct graph *graph, uint32_t above, uint32_t node) {
   return above >= graph->first_block && graph_type(graph, above) == graph_type(graph, node) &&
          !graph_description(graph, above) && !graph_description(graph, node);
 }
@@ -71,15 +72,18 @@ static void place_node(struct reading *reading, uint32_t node) {
   char name[NAME_MOST];
   reading->frames[node] = reading->frames[above];
   reading->stack[node] = stack;
-  if (reading->frames[above] == DEPTH_MOST || repeats(graph, above, node)) return;
-  if (above == NODE_ALL && node >= graph->first_block) stack = add_frame(reading, 0, HELD_BY_SEVERAL, "");
-  if (above == NODE_ALL && node >= graph->first_block && !stack) reading->error = no_memory(reading);
-  reading->stack[node] = add_frame(reading, stack, name_of(graph, node, name), type);
+  if (reading->frames[above] == DEPTH_MOST || heap_snapshot_repeats(graph, above, node)) return;
+  if (above == NODE_ALL && node >= graph->first_block)
+    stack = heap_snapshot_add_frame(reading, 0, HELD_BY_SEVERAL, "");
+  if (above == NODE_ALL && node >= graph->first_block && !stack)
+    reading->error = heap_snapshot_no_memory(reading);
+  reading->stack[node] =
+      heap_snapshot_add_frame(reading, stack, heap_snapshot_name_of(graph, node, name), type);
   reading->frames[node]++;
-  if (!reading->stack[node]) reading->error = no_memory(reading);
+  if (!reading->stack[node]) reading->error = heap_snapshot_no_memory(reading);
 }
 
-static void enter(void *context, uint32_t node) {
+static void heap_snapshot_enter(void *context, uint32_t node) {
   struct reading *reading = context;
   if (node == NODE_ALL || reading->error) return;
   place_node(reading, node);
@@ -92,24 +96,26 @@ static void enter(void *context, uint32_t node) {
   char why[128];
   snprintf(why, sizeof why, "%s", wn_last_error());
   if (error)
-    reading->error = error == WN_ENOMEM ? no_memory(reading) : error_set(error, "%s: %s", reading->path, why);
+    reading->error = error == WN_ENOMEM ? heap_snapshot_no_memory(reading)
+                                        : error_set(error, "%s: %s", reading->path, why);
 }
 
-static void leave(void *context, uint32_t node) { (void)context, (void)node; }
+static void heap_snapshot_leave(void *context, uint32_t node) { (void)context, (void)node; }
 
-static wn_status read_blocks(struct reading *reading) {
+static wn_status heap_snapshot_read_blocks(struct reading *reading) {
   const struct graph *graph = &reading->graph;
   reading->stack = calloc(graph->node_count, sizeof *reading->stack);
   reading->frames = calloc(graph->node_count, sizeof *reading->frames);
   if (!reading->stack || !reading->frames || !dominators_find(&reading->dominators, graph))
-    return no_memory(reading);
-  dominators_walk(&reading->dominators, &(struct dominators_walk){enter, leave, reading});
+    return heap_snapshot_no_memory(reading);
+  dominators_walk(&reading->dominators,
+                  &(struct dominators_walk){heap_snapshot_enter, heap_snapshot_leave, reading});
   return reading->error;
 }
 
 /* ---- the file ---- */
 
-static void read_head(struct reading *reading) {
+static void heap_snapshot_read_head(struct reading *reading) {
   struct profile *profile = reading->profile;
   const struct graph *graph = &reading->graph;
   if (graph->command) profile_set_command(profile, graph->command, strlen(graph->command));
@@ -120,7 +126,7 @@ static void read_head(struct reading *reading) {
   snprintf(profile->note, sizeof profile->note, "%s", note);
 }
 
-static wn_status load(struct reading *reading) {
+static wn_status heap_snapshot_load(struct reading *reading) {
   struct stat status;
   int descriptor = open_file(reading->path);
   if (descriptor < 0) return error_set(WN_EIO, "cannot open %s: %s", reading->path, strerror(errno));
@@ -144,9 +150,9 @@ bool heap_snapshot_begins(const unsigned char *bytes, size_t count) {
 wn_status heap_snapshot_open(const char *path, struct source **source) {
   struct reading reading = {
       .profile = profile_create(sizeof(struct profile), "winnow as a heap snapshot", path), .path = path};
-  wn_status error = reading.profile ? load(&reading) : no_memory(&reading);
-  if (!error) read_head(&reading);
-  if (!error) error = read_blocks(&reading);
+  wn_status error = reading.profile ? heap_snapshot_load(&reading) : heap_snapshot_no_memory(&reading);
+  if (!error) heap_snapshot_read_head(&reading);
+  if (!error) error = heap_snapshot_read_blocks(&reading);
   dominators_free(&reading.dominators);
   graph_free(&reading.graph);
   free(reading.stack), free(reading.frames);

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-static bool fail(struct heaptrack_lines *lines, const char *fault) {
+static bool heaptrack_lines_fail(struct heaptrack_lines *lines, const char *fault) {
   if (!lines->fault) lines->fault = fault;
   return false;
 }
 
-static int digit(int c) {
+static int heaptrack_lines_digit(int c) {
   if (c >= '0' && c <= '9') return c - '0';
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
@@ -22,11 +22,11 @@ static bool read_rest(struct heaptrack_lines *lines, bool tells) {
     if (count < HEAPTRACK_LINE_MOST)
       lines->line[count++] = (char)c;
     else if (tells)
-      return fail(lines, "is too long");
+      return heaptrack_lines_fail(lines, "is too long");
   lines->line[count] = 0;
   lines->at = lines->line + (count && *lines->line == ' ');
   lines->length = count - (size_t)(lines->at - lines->line);
-  return c >= 0 || fail(lines, "is cut");
+  return c >= 0 || heaptrack_lines_fail(lines, "is cut");
 }
 
 /* A text with its length before it may have any bytes. */
@@ -34,15 +34,17 @@ static bool read_sized_text(struct heaptrack_lines *lines) {
   uint64_t length = 0;
   int c = inflated_byte(lines->file);
   if (c == ' ') c = inflated_byte(lines->file);
-  for (; digit(c) >= 0 && length <= HEAPTRACK_LINE_MOST; c = inflated_byte(lines->file))
-    length = 16 * length + (uint64_t)digit(c);
-  if (length > HEAPTRACK_LINE_MOST) return fail(lines, "is too long");
-  if (c != ' ' && (c != '\n' || length)) return fail(lines, c < 0 ? "is cut" : "has no length of its text");
+  for (; heaptrack_lines_digit(c) >= 0 && length <= HEAPTRACK_LINE_MOST; c = inflated_byte(lines->file))
+    length = 16 * length + (uint64_t)heaptrack_lines_digit(c);
+  if (length > HEAPTRACK_LINE_MOST) return heaptrack_lines_fail(lines, "is too long");
+  if (c != ' ' && (c != '\n' || length))
+    return heaptrack_lines_fail(lines, c < 0 ? "is cut" : "has no length of its text");
   lines->at = lines->line;
   lines->length = (size_t)length;
-  if (inflated_read(lines->file, lines->line, length) < length) return fail(lines, "is cut");
+  if (inflated_read(lines->file, lines->line, length) < length) return heaptrack_lines_fail(lines, "is cut");
   lines->line[length] = 0;
-  return c == '\n' || inflated_byte(lines->file) == '\n' || fail(lines, "has a text of another length");
+  return c == '\n' || inflated_byte(lines->file) == '\n' ||
+         heaptrack_lines_fail(lines, "has a text of another length");
 }
 
 /* ---- shared ---- */
@@ -63,19 +65,19 @@ bool heaptrack_next(struct heaptrack_lines *lines) {
 bool heaptrack_number(struct heaptrack_lines *lines, uint64_t *number) {
   const char *begin = lines->at;
   *number = 0;
-  for (; digit(*lines->at) >= 0; lines->at++) {
-    if (lines->at - begin >= 16) return fail(lines, "has a number above 2^64");
-    *number = *number << 4 | (uint64_t)digit(*lines->at);
+  for (; heaptrack_lines_digit(*lines->at) >= 0; lines->at++) {
+    if (lines->at - begin >= 16) return heaptrack_lines_fail(lines, "has a number above 2^64");
+    *number = *number << 4 | (uint64_t)heaptrack_lines_digit(*lines->at);
   }
   bool any = lines->at > begin;
-  if (*lines->at && *lines->at != ' ') return fail(lines, "has a number with other signs");
+  if (*lines->at && *lines->at != ' ') return heaptrack_lines_fail(lines, "has a number with other signs");
   while (*lines->at == ' ') lines->at++;
   return any;
 }
 
 bool heaptrack_numbers(struct heaptrack_lines *lines, uint64_t *numbers, int count) {
   for (int i = 0; i < count; i++)
-    if (!heaptrack_number(lines, &numbers[i])) return fail(lines, "has too few numbers");
+    if (!heaptrack_number(lines, &numbers[i])) return heaptrack_lines_fail(lines, "has too few numbers");
   return true;
 }
 /* SPDX-License-Identifier: MIT */

@@ -75,7 +75,7 @@ static void close_lists(struct profile *profile) {
        ? true                                                                               \
        : (trace->no_memory = true, false))
 
-static bool fail(struct heaptrack *trace, const char *fault) {
+static bool heaptrack_trace_fail(struct heaptrack *trace, const char *fault) {
   if (!trace->lines.fault) trace->lines.fault = fault;
   return false;
 }
@@ -95,18 +95,18 @@ static bool define_text(struct heaptrack *trace) {
 }
 
 /* A text by its number in the file. */
-static bool text_of(struct heaptrack *trace, uint64_t number, uint32_t *text) {
+static bool heaptrack_trace_text_of(struct heaptrack *trace, uint64_t number, uint32_t *text) {
   *text = 0;
-  if (number >= trace->texts.count) return fail(trace, "names a text that does not exist");
+  if (number >= trace->texts.count) return heaptrack_trace_fail(trace, "names a text that does not exist");
   *text = trace->texts.items[number];
   return true;
 }
 
-static bool add_frame(struct heaptrack *trace, struct code *code, uint32_t module,
-                      const struct named_place *place) {
+static bool heaptrack_trace_add_frame(struct heaptrack *trace, struct code *code, uint32_t module,
+                                      const struct named_place *place) {
   uint32_t number;
   if (!needs_memory(trace, named_place(&trace->profile.stacks, place, &number))) return false;
-  if (code->count++ == INLINED_MOST) return fail(trace, "has too many frames");
+  if (code->count++ == INLINED_MOST) return heaptrack_trace_fail(trace, "has too many frames");
   return APPEND(trace, trace->frames, ((struct place){module, number}));
 }
 
@@ -116,7 +116,7 @@ static bool add_bare_frame(struct heaptrack *trace, struct code *code, uint32_t 
   char text[32];
   snprintf(text, sizeof text, "0x%" PRIx64, address);
   return needs_memory(trace, named_text(&trace->profile.stacks, text, strlen(text), &place.function)) &&
-         add_frame(trace, code, module, &place);
+         heaptrack_trace_add_frame(trace, code, module, &place);
 }
 
 /* "i ADDRESS MODULE [FUNCTION [FILE LINE [FUNCTION FILE LINE]...]]", innermost function first. */
@@ -125,17 +125,19 @@ static bool define_code(struct heaptrack *trace) {
   struct code code = {.first = (uint32_t)trace->frames.count};
   uint64_t head[2], numbers[3];
   uint32_t path, module;
-  if (!heaptrack_numbers(lines, head, 2) || !text_of(trace, head[1], &path) ||
+  if (!heaptrack_numbers(lines, head, 2) || !heaptrack_trace_text_of(trace, head[1], &path) ||
       !needs_memory(trace, named_module(&trace->profile.stacks, path, &module)))
     return false;
   while (heaptrack_number(lines, &numbers[0])) {
     struct named_place place = {0};
-    if (!text_of(trace, numbers[0], &place.function)) return false;
+    if (!heaptrack_trace_text_of(trace, numbers[0], &place.function)) return false;
     if (heaptrack_number(lines, &numbers[1])) {
-      if (!heaptrack_numbers(lines, &numbers[2], 1) || !text_of(trace, numbers[1], &place.file)) return false;
+      if (!heaptrack_numbers(lines, &numbers[2], 1) ||
+          !heaptrack_trace_text_of(trace, numbers[1], &place.file))
+        return false;
       place.line = numbers[2] < UINT32_MAX ? (uint32_t)numbers[2] : 0;
     }
-    if (place.function && !add_frame(trace, &code, module, &place)) return false;
+    if (place.function && !heaptrack_trace_add_frame(trace, &code, module, &place)) return false;
   }
   if (!lines->fault && !code.count && !add_bare_frame(trace, &code, module, head[0])) return false;
   return !lines->fault && APPEND(trace, trace->codes, code);
@@ -145,8 +147,10 @@ static bool define_code(struct heaptrack *trace) {
 static bool define_trace(struct heaptrack *trace) {
   uint64_t numbers[2];
   if (!heaptrack_numbers(&trace->lines, numbers, 2)) return false;
-  if (!numbers[0] || numbers[0] >= trace->codes.count) return fail(trace, "names code that does not exist");
-  if (numbers[1] >= trace->traces.count) return fail(trace, "names a caller that does not exist");
+  if (!numbers[0] || numbers[0] >= trace->codes.count)
+    return heaptrack_trace_fail(trace, "names code that does not exist");
+  if (numbers[1] >= trace->traces.count)
+    return heaptrack_trace_fail(trace, "names a caller that does not exist");
   struct code code = trace->codes.items[numbers[0]];
   uint32_t node = trace->traces.items[numbers[1]];
   for (uint32_t i = code.count; i-- > 0;) {
@@ -161,8 +165,9 @@ static bool define_trace(struct heaptrack *trace) {
 static bool define_kind(struct heaptrack *trace) {
   uint64_t numbers[2];
   if (!heaptrack_numbers(&trace->lines, numbers, 2)) return false;
-  if (numbers[1] >= trace->traces.count) return fail(trace, "names a stack that does not exist");
-  if (numbers[0] >> 53) return fail(trace, "has a size above 2^53");
+  if (numbers[1] >= trace->traces.count)
+    return heaptrack_trace_fail(trace, "names a stack that does not exist");
+  if (numbers[0] >> 53) return heaptrack_trace_fail(trace, "has a size above 2^53");
   struct kind kind = {.size = numbers[0], .node = trace->traces.items[numbers[1]]};
   return APPEND(trace, trace->kinds, kind);
 }
@@ -170,8 +175,9 @@ static bool define_kind(struct heaptrack *trace) {
 static bool define_version(struct heaptrack *trace) {
   uint64_t numbers[2];
   if (trace->has_version || !heaptrack_numbers(&trace->lines, numbers, 2))
-    return fail(trace, "has no version");
-  if (!numbers[1] || numbers[1] > VERSION_MOST) return fail(trace, "has a version that is not known");
+    return heaptrack_trace_fail(trace, "has no version");
+  if (!numbers[1] || numbers[1] > VERSION_MOST)
+    return heaptrack_trace_fail(trace, "has a version that is not known");
   trace->lines.version = (unsigned)numbers[1];
   return trace->has_version = true;
 }
@@ -185,14 +191,15 @@ static bool define_command(struct heaptrack *trace) {
 
 static bool read_kind(struct heaptrack *trace, uint64_t *number) {
   if (!heaptrack_numbers(&trace->lines, number, 1)) return false;
-  return *number < trace->kinds.count || fail(trace, "names a kind of allocation that does not exist");
+  return *number < trace->kinds.count ||
+         heaptrack_trace_fail(trace, "names a kind of allocation that does not exist");
 }
 
 /* Checks a line, and takes what it defines. */
 static bool check_line(struct heaptrack *trace) {
   uint64_t number;
   char kind = trace->lines.kind;
-  if (!trace->has_version && kind != 'v') return fail(trace, "stands before the version");
+  if (!trace->has_version && kind != 'v') return heaptrack_trace_fail(trace, "stands before the version");
   switch (kind) {
   case 'v': return define_version(trace);
   case 'X': return define_command(trace);
@@ -204,25 +211,27 @@ static bool check_line(struct heaptrack *trace) {
   case '-': return read_kind(trace, &number);
   case 'c':
     return heaptrack_numbers(&trace->lines, &number, 1) &&
-           (number <= clock_most_ms || fail(trace, "has a time that cannot be"));
+           (number <= clock_most_ms || heaptrack_trace_fail(trace, "has a time that cannot be"));
   case 'A': /* heaptrack was attached to the process later */
   case 'I':
   case 'R':
   case 'S':
   case '#': return true;
   case 'x':
-  case 'm': return fail(trace, "is one of a raw recording, which heaptrack_interpret has to translate first");
-  default: return fail(trace, "is of an unknown kind");
+  case 'm':
+    return heaptrack_trace_fail(
+        trace, "is one of a raw recording, which heaptrack_interpret has to translate first");
+  default: return heaptrack_trace_fail(trace, "is of an unknown kind");
   }
 }
 
-static void set_at(struct heaptrack *trace, struct trace_event *event) {
+static void heaptrack_trace_set_at(struct heaptrack *trace, struct trace_event *event) {
   event->at.time_ns = trace->time_ns++;
   event->at.thread = 1;
 }
 
 /* Keeps a block as the latest one of its kind. */
-static bool keep(struct heaptrack *trace, struct kind *kind, uint64_t block) {
+static bool heaptrack_trace_keep(struct heaptrack *trace, struct kind *kind, uint64_t block) {
   struct living living = {.block = block};
   uint32_t place = trace->unused;
   if (place) {
@@ -240,26 +249,27 @@ static bool keep(struct heaptrack *trace, struct kind *kind, uint64_t block) {
   return true;
 }
 
-static bool give_sample(struct heaptrack *trace, struct kind *kind, struct trace_event *event) {
+static bool heaptrack_trace_give_sample(struct heaptrack *trace, struct kind *kind,
+                                        struct trace_event *event) {
   uint64_t block = ++trace->blocks;
-  if (!keep(trace, kind, block)) return false;
+  if (!heaptrack_trace_keep(trace, kind, block)) return false;
   event->kind = TRACE_SAMPLE;
   event->sample = (struct trace_sample){.stack = kind->node,
                                         .block = block,
                                         .size = kind->size,
                                         .words = (kind->size + 7) / 8 + 1,
                                         .n_samples = 1};
-  set_at(trace, event);
+  heaptrack_trace_set_at(trace, event);
   return true;
 }
 
 /* A deallocation without an allocation has a block that does not exist. */
-static void give_free(struct heaptrack *trace, struct kind *kind, struct trace_event *event) {
+static void heaptrack_trace_give_free(struct heaptrack *trace, struct kind *kind, struct trace_event *event) {
   uint32_t place = kind->oldest;
   struct living *living = place ? &trace->living.items[place] : NULL;
   event->kind = TRACE_FREE;
   event->free = (struct trace_free){.block = living ? living->block : UINT64_MAX};
-  set_at(trace, event);
+  heaptrack_trace_set_at(trace, event);
   if (!living) return;
   kind->oldest = living->after;
   living->after = trace->unused;
@@ -271,7 +281,7 @@ static void set_clock(struct heaptrack *trace, uint64_t ms) {
 }
 
 /* The first pass has checked all lines; a file that changed in between ends here. */
-static bool next(struct profile *profile, struct trace_event *event) {
+static bool heaptrack_trace_next(struct profile *profile, struct trace_event *event) {
   struct heaptrack *trace = (struct heaptrack *)profile;
   uint64_t number;
   while (!trace->no_memory && heaptrack_next(&trace->lines)) {
@@ -279,26 +289,27 @@ static bool next(struct profile *profile, struct trace_event *event) {
     if (kind == 'c' && heaptrack_number(&trace->lines, &number) && number <= clock_most_ms)
       set_clock(trace, number);
     if ((kind != '+' && kind != '-') || !read_kind(trace, &number)) continue;
-    if (kind == '-') return give_free(trace, &trace->kinds.items[number], event), true;
-    if (give_sample(trace, &trace->kinds.items[number], event)) return true;
+    if (kind == '-') return heaptrack_trace_give_free(trace, &trace->kinds.items[number], event), true;
+    if (heaptrack_trace_give_sample(trace, &trace->kinds.items[number], event)) return true;
   }
   trace->profile.damage.out_of_memory = trace->no_memory;
   return false;
 }
 
-static double position(const struct profile *profile) {
+static double heaptrack_trace_position(const struct profile *profile) {
   return inflated_position(((const struct heaptrack *)profile)->lines.file);
 }
 
-static const struct profile_events events = {.next = next, .position = position, .close = close_lists};
+static const struct profile_events events = {
+    .next = heaptrack_trace_next, .position = heaptrack_trace_position, .close = close_lists};
 
 /* ---- opening ---- */
 
-static wn_status no_memory(const char *path) {
+static wn_status heaptrack_trace_no_memory(const char *path) {
   return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
 }
 
-static void describe(struct profile *profile) {
+static void heaptrack_trace_describe(struct profile *profile) {
   profile_set_events(profile, &events);
   profile->limits.tick_ns = tick_ns;
   snprintf(
@@ -325,7 +336,7 @@ static wn_status check_all(struct heaptrack *trace, const char *path) {
   while (heaptrack_next(lines) && check_line(trace)) continue;
   const char *fault = inflated_fault(lines->file);
   if (trace->no_memory)
-    error = no_memory(path);
+    error = heaptrack_trace_no_memory(path);
   else if (fault)
     error = error_set(WN_EINVAL, "%s: a damaged file of heaptrack: after its line %" PRIu64 " %s", path,
                       lines->number, fault);
@@ -348,10 +359,10 @@ bool heaptrack_trace_begins(const unsigned char *bytes, size_t count) {
 
 wn_status heaptrack_trace_open(const char *path, struct source **source) {
   struct profile *profile = profile_create(sizeof(struct heaptrack), "heaptrack", path);
-  if (!profile) return no_memory(path);
+  if (!profile) return heaptrack_trace_no_memory(path);
   struct heaptrack *trace = (struct heaptrack *)profile;
-  describe(profile);
-  wn_status error = begin_lists(trace) ? check_all(trace, path) : no_memory(path);
+  heaptrack_trace_describe(profile);
+  wn_status error = begin_lists(trace) ? check_all(trace, path) : heaptrack_trace_no_memory(path);
   if (!error) error = begin_pass(trace, path);
   if (error)
     source_close(&profile->source);

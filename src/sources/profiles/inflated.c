@@ -94,7 +94,7 @@ static bool fill_out(struct inflated *file) {
   return file->out_at < file->out_count;
 }
 
-static wn_status begin(struct inflated *file, const char *path) {
+static wn_status inflated_begin(struct inflated *file, const char *path) {
   struct stat found;
   file->descriptor = open_file(path);
   if (file->descriptor < 0 || fstat(file->descriptor, &found))
@@ -116,7 +116,7 @@ static wn_status begin(struct inflated *file, const char *path) {
 wn_status inflated_open(const char *path, struct inflated **result) {
   struct inflated *file = calloc(1, sizeof *file);
   if (!file) return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
-  wn_status error = begin(file, path);
+  wn_status error = inflated_begin(file, path);
   if (error)
     inflated_close(file);
   else

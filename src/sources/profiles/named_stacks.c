@@ -13,9 +13,10 @@ enum { ITEMS_MOST = 1 << 26 };
 #define APPEND(items, count, capacity, item) ((count) < ITEMS_MOST && ARRAY_ADD(items, count, capacity, item))
 
 /* Calls `is_same` with the number of each item that has the hash; the first that is the same, or 0. */
-static uint32_t find(const struct named_stacks *stacks, const struct index *index, uint64_t hash,
-                     bool (*is_same)(const struct named_stacks *stacks, uint32_t number, const void *item),
-                     const void *item) {
+static uint32_t named_stacks_find(const struct named_stacks *stacks, const struct index *index, uint64_t hash,
+                                  bool (*is_same)(const struct named_stacks *stacks, uint32_t number,
+                                                  const void *item),
+                                  const void *item) {
   struct index_walk walk = {.hash = hash};
   uint32_t number;
   while ((number = index_next(index, &walk)))
@@ -23,7 +24,7 @@ static uint32_t find(const struct named_stacks *stacks, const struct index *inde
   return number;
 }
 
-static bool is_text(const struct named_stacks *stacks, uint32_t number, const void *item) {
+static bool named_stacks_is_text(const struct named_stacks *stacks, uint32_t number, const void *item) {
   const struct trace_text *text = item, *found = &stacks->texts[number];
   return found->length == text->length && !memcmp(found->bytes, text->bytes, text->length);
 }
@@ -34,7 +35,7 @@ static bool is_place(const struct named_stacks *stacks, uint32_t number, const v
 }
 
 /* `item`: the number of the path. */
-static bool is_module(const struct named_stacks *stacks, uint32_t number, const void *item) {
+static bool named_stacks_is_module(const struct named_stacks *stacks, uint32_t number, const void *item) {
   return stacks->modules[number].path.bytes == stacks->texts[*(const uint32_t *)item].bytes;
 }
 
@@ -89,7 +90,9 @@ bool named_text(struct named_stacks *stacks, const char *bytes, size_t length, u
   struct trace_text text = {bytes, (uint32_t)strnlen(bytes, length < UINT32_MAX ? length : UINT32_MAX)};
   uint64_t hash = hash_mix(hash_bytes(bytes, text.length));
   *number = 0;
-  if (!text.length || (*number = find(stacks, &stacks->by_text, hash, is_text, &text))) return true;
+  if (!text.length ||
+      (*number = named_stacks_find(stacks, &stacks->by_text, hash, named_stacks_is_text, &text)))
+    return true;
   char *copy = strndup(bytes, text.length);
   if (!copy) return false;
   text.bytes = copy;
@@ -105,7 +108,7 @@ bool named_place(struct named_stacks *stacks, const struct named_place *given, u
   struct named_place place = *given;
   if (!function_text(stacks, &place.function)) return false;
   uint64_t hash = hash_combine(hash_combine(place.function, place.file), place.line);
-  if ((*number = find(stacks, &stacks->by_place, hash, is_place, &place))) return true;
+  if ((*number = named_stacks_find(stacks, &stacks->by_place, hash, is_place, &place))) return true;
   if (!(APPEND(stacks->places, stacks->place_count, stacks->place_capacity, place))) return false;
   *number = (uint32_t)stacks->place_count - 1;
   return index_add(&stacks->by_place, hash, *number);
@@ -115,7 +118,8 @@ bool named_module(struct named_stacks *stacks, uint32_t path, uint32_t *number) 
   const char *slash = strrchr(stacks->texts[path].bytes, '/');
   if (slash && slash[1] && !named_text(stacks, slash + 1, strlen(slash + 1), &path)) return false;
   uint64_t hash = hash_mix((uint64_t)path + 1);
-  if ((*number = find(stacks, &stacks->by_module, hash, is_module, &path))) return true;
+  if ((*number = named_stacks_find(stacks, &stacks->by_module, hash, named_stacks_is_module, &path)))
+    return true;
   struct trace_module module = {.base = TRACE_LANGUAGE_BASE,
                                 .bias = TRACE_LANGUAGE_BASE,
                                 .size = UINT32_MAX,
@@ -136,7 +140,7 @@ bool named_mapped(struct named_stacks *stacks, const struct trace_module *module
 
 bool named_node(struct named_stacks *stacks, const struct trace_node *node, uint32_t *number) {
   uint64_t hash = hash_combine(hash_combine(node->parent, node->module), node->offset);
-  if ((*number = find(stacks, &stacks->by_node, hash, is_node, node))) return true;
+  if ((*number = named_stacks_find(stacks, &stacks->by_node, hash, is_node, node))) return true;
   if (!(APPEND(stacks->nodes, stacks->node_count, stacks->node_capacity, *node))) return false;
   *number = (uint32_t)stacks->node_count - 1;
   return index_add(&stacks->by_node, hash, *number);

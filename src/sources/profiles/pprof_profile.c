@@ -28,15 +28,15 @@ struct reading {
   size_t location_capacity;
 };
 
-static wn_status no_memory(const struct reading *reading) {
+static wn_status pprof_profile_no_memory(const struct reading *reading) {
   return error_set(WN_ENOMEM, "%s: not enough memory to read it", reading->path);
 }
 
 /* Says what ended the reading. */
-static wn_status fail(const struct reading *reading) {
+static wn_status pprof_profile_fail(const struct reading *reading) {
   const struct pprof_tables *tables = &reading->tables;
   const char *fault = inflated_fault(reading->stream.file);
-  if (tables->no_memory || reading->stream.no_memory) return no_memory(reading);
+  if (tables->no_memory || reading->stream.no_memory) return pprof_profile_no_memory(reading);
   if (!fault) fault = tables->fault ? tables->fault : "its message is cut or damaged";
   return error_set(WN_EINVAL, "%s: a damaged profile for pprof: %s, before byte %" PRIu64 " of what it holds",
                    reading->path, fault, inflated_offset(reading->stream.file));
@@ -44,31 +44,33 @@ static wn_status fail(const struct reading *reading) {
 
 /* ---- the head ---- */
 
-static const char *type_of(struct reading *reading, size_t i) {
+static const char *pprof_profile_type_of(struct reading *reading, size_t i) {
   return pprof_text_of(&reading->tables, reading->tables.types.items[i].type);
 }
 
 /* The value of a type and unit; -1: there is none. */
 static int find_value(struct reading *reading, const char *type, const char *unit) {
   for (size_t i = 0; i < reading->tables.types.count && i < TYPES_MOST; i++)
-    if (!strcmp(type_of(reading, i), type) &&
+    if (!strcmp(pprof_profile_type_of(reading, i), type) &&
         !strcmp(pprof_text_of(&reading->tables, reading->tables.types.items[i].unit), unit))
       return (int)i;
   return -1;
 }
 
-static struct columns find_columns(struct reading *reading, const char *bytes, const char *blocks) {
+static struct columns pprof_profile_find_columns(struct reading *reading, const char *bytes,
+                                                 const char *blocks) {
   return (struct columns){find_value(reading, bytes, "bytes"), find_value(reading, blocks, "count")};
 }
 
 static wn_status find_values(struct reading *reading) {
   struct columns *columns = reading->columns;
   struct source_limits *limits = &reading->profile->limits;
-  columns[SOURCE_ALLOCATED] = find_columns(reading, "alloc_space", "alloc_objects");
+  columns[SOURCE_ALLOCATED] = pprof_profile_find_columns(reading, "alloc_space", "alloc_objects");
   columns[SOURCE_PEAK] = (struct columns){-1, -1};
-  columns[SOURCE_END] = find_columns(reading, "inuse_space", "inuse_objects");
-  if (columns[SOURCE_END].bytes < 0) columns[SOURCE_END] = find_columns(reading, "space", "objects");
-  if (reading->tables.fault) return fail(reading);
+  columns[SOURCE_END] = pprof_profile_find_columns(reading, "inuse_space", "inuse_objects");
+  if (columns[SOURCE_END].bytes < 0)
+    columns[SOURCE_END] = pprof_profile_find_columns(reading, "space", "objects");
+  if (reading->tables.fault) return pprof_profile_fail(reading);
   bool total = columns[SOURCE_ALLOCATED].bytes >= 0, end = columns[SOURCE_END].bytes >= 0;
   if (!total && !end)
     return error_set(WN_EINVAL,
@@ -92,7 +94,7 @@ static bool is_own(struct reading *reading) {
 }
 
 /* Says in a few sentences what the numbers are. */
-static void write_note(struct reading *reading) {
+static void pprof_profile_write_note(struct reading *reading) {
   const struct source_limits *limits = &reading->profile->limits;
   const char *unit = pprof_text_of(&reading->tables, reading->tables.period_type.unit);
   uint64_t period = reading->tables.period;
@@ -116,7 +118,7 @@ static void write_note(struct reading *reading) {
            is_own(reading) ? "" : "of the peak, ");
 }
 
-static wn_status read_head(struct reading *reading) {
+static wn_status pprof_profile_read_head(struct reading *reading) {
   struct profile *profile = reading->profile;
   struct pprof_tables *tables = &reading->tables;
   wn_status error = find_values(reading);
@@ -127,9 +129,9 @@ static wn_status read_head(struct reading *reading) {
       const char *path = pprof_text_of(tables, tables->mappings.items[i].file);
       profile_set_command(profile, path, strlen(path));
     }
-  write_note(reading);
+  pprof_profile_write_note(reading);
   profile->run.wall_ns = tables->time_ns;
-  return tables->fault ? fail(reading) : WN_OK;
+  return tables->fault ? pprof_profile_fail(reading) : WN_OK;
 }
 
 /* ---- samples ---- */
@@ -146,7 +148,8 @@ static bool add_location(struct reading *reading, struct sample *sample, uint64_
   return added;
 }
 
-static bool add_number(struct reading *reading, struct sample *sample, unsigned field, uint64_t number) {
+static bool pprof_profile_add_number(struct reading *reading, struct sample *sample, unsigned field,
+                                     uint64_t number) {
   if (field == 1) return add_location(reading, sample, number);
   if (sample->value_count < TYPES_MOST) sample->values[sample->value_count++] = number;
   return true;
@@ -161,9 +164,10 @@ static bool read_sample(struct reading *reading, const struct wire_field *of, st
   while (wire_next(&wire, &field)) {
     struct wire list = field.is_bytes ? wire_of(&field) : (struct wire){NULL, NULL, false};
     if (field.number > 2) continue;
-    if (!field.is_bytes && !add_number(reading, sample, field.number, field.value)) return false;
+    if (!field.is_bytes && !pprof_profile_add_number(reading, sample, field.number, field.value))
+      return false;
     while (wire_packed(&list, &number))
-      if (!add_number(reading, sample, field.number, number)) return false;
+      if (!pprof_profile_add_number(reading, sample, field.number, number)) return false;
     wire.bad = wire.bad || list.bad;
   }
   if (wire.bad) reading->tables.fault = "a sample is no message";
@@ -174,8 +178,8 @@ static uint64_t value_of(const struct sample *sample, int column) {
   return column >= 0 && (size_t)column < sample->value_count ? sample->values[column] : 0;
 }
 
-static wn_status add_total(struct reading *reading, const struct sample *sample, uint32_t stack,
-                           enum source_moment moment) {
+static wn_status pprof_profile_add_total(struct reading *reading, const struct sample *sample, uint32_t stack,
+                                         enum source_moment moment) {
   const struct columns *columns = &reading->columns[moment];
   struct total total = {.blocks = value_of(sample, columns->blocks),
                         .bytes = value_of(sample, columns->bytes),
@@ -184,7 +188,7 @@ static wn_status add_total(struct reading *reading, const struct sample *sample,
   if (columns->bytes < 0) return WN_OK;
   if (total.bytes >> 63 || total.blocks >> 63) {
     reading->tables.fault = "a value is negative: this is a difference of two profiles";
-    return fail(reading);
+    return pprof_profile_fail(reading);
   }
   if (reading->profile->limits.no_blocks || (reading->estimated && !total.blocks))
     total.blocks = total.bytes > 0;
@@ -193,50 +197,50 @@ static wn_status add_total(struct reading *reading, const struct sample *sample,
   snprintf(why, sizeof why, "%s", wn_last_error());
   if (!error) return WN_OK;
   reading->tables.fault = why;
-  return error == WN_ENOMEM ? no_memory(reading) : fail(reading);
+  return error == WN_ENOMEM ? pprof_profile_no_memory(reading) : pprof_profile_fail(reading);
 }
 
 /* Locations are innermost first. */
-static wn_status take_sample(struct reading *reading, const struct sample *sample) {
+static wn_status pprof_profile_take_sample(struct reading *reading, const struct sample *sample) {
   uint32_t node = 0;
   for (size_t i = sample->location_count; i-- > 0;)
-    if (!pprof_step(&reading->tables, reading->locations[i], &node)) return fail(reading);
+    if (!pprof_step(&reading->tables, reading->locations[i], &node)) return pprof_profile_fail(reading);
   if (sample->value_count != reading->tables.types.count) {
     reading->tables.fault = "a sample has not a value of each type";
-    return fail(reading);
+    return pprof_profile_fail(reading);
   }
-  wn_status error = add_total(reading, sample, node, SOURCE_ALLOCATED);
-  return error ? error : add_total(reading, sample, node, SOURCE_END);
+  wn_status error = pprof_profile_add_total(reading, sample, node, SOURCE_ALLOCATED);
+  return error ? error : pprof_profile_add_total(reading, sample, node, SOURCE_END);
 }
 
-static wn_status read_samples(struct reading *reading) {
+static wn_status pprof_profile_read_samples(struct reading *reading) {
   struct wire_field field;
   struct sample sample;
   if (reading->tables.types.count > TYPES_MOST) {
     reading->tables.fault = "it has too many types";
-    return fail(reading);
+    return pprof_profile_fail(reading);
   }
   while (wire_stream_next(&reading->stream, 1u << PPROF_SAMPLE, &field)) {
     if (!field.is_bytes) reading->tables.fault = "a sample is no message";
-    if (!field.is_bytes || !read_sample(reading, &field, &sample)) return fail(reading);
-    wn_status error = take_sample(reading, &sample);
+    if (!field.is_bytes || !read_sample(reading, &field, &sample)) return pprof_profile_fail(reading);
+    wn_status error = pprof_profile_take_sample(reading, &sample);
     if (error) return error;
   }
   bool done = !reading->stream.bad && !reading->stream.no_memory && !inflated_fault(reading->stream.file);
-  return done ? WN_OK : fail(reading);
+  return done ? WN_OK : pprof_profile_fail(reading);
 }
 
 /* ---- passes ---- */
 
-static wn_status pass(struct reading *reading, bool samples) {
+static wn_status pprof_profile_pass(struct reading *reading, bool samples) {
   wn_status error = inflated_open(reading->path, &reading->stream.file);
   if (error) return error;
   if (samples)
-    error = read_samples(reading);
+    error = pprof_profile_read_samples(reading);
   else if (!pprof_tables_read(&reading->tables, &reading->stream) || inflated_fault(reading->stream.file))
-    error = fail(reading);
+    error = pprof_profile_fail(reading);
   else
-    error = read_head(reading);
+    error = pprof_profile_read_head(reading);
   inflated_close(reading->stream.file);
   return error;
 }
@@ -251,10 +255,10 @@ bool pprof_profile_begins(const unsigned char *bytes, size_t count) {
 
 wn_status pprof_profile_open(const char *path, struct source **source) {
   struct reading reading = {.path = path, .profile = profile_create(sizeof(struct profile), "pprof", path)};
-  if (!reading.profile) return no_memory(&reading);
+  if (!reading.profile) return pprof_profile_no_memory(&reading);
   reading.tables.stacks = &reading.profile->stacks;
-  wn_status error = pass(&reading, false);
-  if (!error) error = pass(&reading, true);
+  wn_status error = pprof_profile_pass(&reading, false);
+  if (!error) error = pprof_profile_pass(&reading, true);
   wire_stream_destroy(&reading.stream);
   pprof_tables_destroy(&reading.tables);
   free(reading.locations);

@@ -31,7 +31,7 @@ static const uint64_t wanted_fields = 1u << PPROF_SAMPLE_TYPE | 1u << PPROF_MAPP
        ? true                                                                               \
        : (tables->no_memory = true, false))
 
-static bool fail(struct pprof_tables *tables, const char *fault) {
+static bool pprof_tables_fail(struct pprof_tables *tables, const char *fault) {
   if (!tables->fault) tables->fault = fault;
   return false;
 }
@@ -45,7 +45,7 @@ static bool read_type(struct pprof_tables *tables, struct wire wire, struct ppro
     if (field.number == 1) type->type = field.value;
     if (field.number == 2) type->unit = field.value;
   }
-  return !wire.bad || fail(tables, "a type is no message");
+  return !wire.bad || pprof_tables_fail(tables, "a type is no message");
 }
 
 static bool read_mapping(struct pprof_tables *tables, struct wire wire) {
@@ -56,34 +56,34 @@ static bool read_mapping(struct pprof_tables *tables, struct wire wire) {
   while (wire_next(&wire, &field))
     if (field.number < sizeof members / sizeof *members && !field.is_bytes)
       *members[field.number] = field.value;
-  if (wire.bad) return fail(tables, "a mapping is no message");
+  if (wire.bad) return pprof_tables_fail(tables, "a mapping is no message");
   if (!tables->mappings.count) tables->first_mapping = mapping.id;
   return APPEND(tables, tables->mappings, mapping);
 }
 
-static bool read_line(struct pprof_tables *tables, struct wire wire) {
+static bool pprof_tables_read_line(struct pprof_tables *tables, struct wire wire) {
   struct pprof_line line = {0};
   struct wire_field field;
   while (wire_next(&wire, &field)) {
     if (field.number == 1) line.function = field.value;
     if (field.number == 2) line.line = field.value;
   }
-  if (wire.bad) return fail(tables, "a line is no message");
+  if (wire.bad) return pprof_tables_fail(tables, "a line is no message");
   return APPEND(tables, tables->lines, line);
 }
 
-static bool read_location(struct pprof_tables *tables, struct wire wire) {
+static bool pprof_tables_read_location(struct pprof_tables *tables, struct wire wire) {
   struct pprof_location location = {.first_line = tables->lines.count};
   struct wire_field field;
   while (wire_next(&wire, &field)) {
     if (field.number == 1) location.id = field.value;
     if (field.number == 2) location.mapping = field.value;
     if (field.number == 3) location.address = field.value;
-    if (field.number == 4 && field.is_bytes && !read_line(tables, wire_of(&field))) return false;
+    if (field.number == 4 && field.is_bytes && !pprof_tables_read_line(tables, wire_of(&field))) return false;
   }
-  if (wire.bad) return fail(tables, "a location is no message");
+  if (wire.bad) return pprof_tables_fail(tables, "a location is no message");
   location.line_count = tables->lines.count - location.first_line;
-  if (location.line_count > LINES_MOST) return fail(tables, "a location has too many lines");
+  if (location.line_count > LINES_MOST) return pprof_tables_fail(tables, "a location has too many lines");
   return APPEND(tables, tables->locations, location);
 }
 
@@ -94,11 +94,11 @@ static bool read_function(struct pprof_tables *tables, struct wire wire) {
   while (wire_next(&wire, &field))
     if (field.number < sizeof members / sizeof *members && !field.is_bytes)
       *members[field.number] = field.value;
-  if (wire.bad) return fail(tables, "a function is no message");
+  if (wire.bad) return pprof_tables_fail(tables, "a function is no message");
   return APPEND(tables, tables->functions, function);
 }
 
-static bool read_text(struct pprof_tables *tables, const struct wire_field *field) {
+static bool pprof_tables_read_text(struct pprof_tables *tables, const struct wire_field *field) {
   uint32_t number;
   if (!named_text(tables->stacks, (const char *)field->bytes, field->length, &number))
     return tables->no_memory = true, false;
@@ -111,23 +111,24 @@ static bool read_comments(struct pprof_tables *tables, const struct wire_field *
   if (!field->is_bytes) return APPEND(tables, tables->comments, number);
   while (wire_packed(&wire, &number))
     if (!(APPEND(tables, tables->comments, number))) return false;
-  return !wire.bad || fail(tables, "the comments are no numbers");
+  return !wire.bad || pprof_tables_fail(tables, "the comments are no numbers");
 }
 
 static bool read_field(struct pprof_tables *tables, const struct wire_field *field) {
   enum pprof_field number = (enum pprof_field)field->number;
   bool is_number = number == PPROF_TIME || number == PPROF_PERIOD;
   if (number == PPROF_COMMENT) return read_comments(tables, field);
-  if (field->is_bytes == is_number) return fail(tables, "a field is of another kind than in a profile");
+  if (field->is_bytes == is_number)
+    return pprof_tables_fail(tables, "a field is of another kind than in a profile");
   struct pprof_type type;
   switch (number) {
   case PPROF_SAMPLE_TYPE:
     return read_type(tables, wire_of(field), &type) && APPEND(tables, tables->types, type);
   case PPROF_PERIOD_TYPE: return read_type(tables, wire_of(field), &tables->period_type);
   case PPROF_MAPPING: return read_mapping(tables, wire_of(field));
-  case PPROF_LOCATION: return read_location(tables, wire_of(field));
+  case PPROF_LOCATION: return pprof_tables_read_location(tables, wire_of(field));
   case PPROF_FUNCTION: return read_function(tables, wire_of(field));
-  case PPROF_TEXT: return read_text(tables, field);
+  case PPROF_TEXT: return pprof_tables_read_text(tables, field);
   case PPROF_TIME: tables->time_ns = field->value; return true;
   case PPROF_PERIOD: tables->period = field->value; return true;
   default: return true;
@@ -141,24 +142,25 @@ static int by_id(const void *a, const void *b) {
   return (one > other) - (one < other);
 }
 
-static void *look_up(const void *items, size_t count, size_t size, uint64_t id) {
+static void *pprof_tables_look_up(const void *items, size_t count, size_t size, uint64_t id) {
   return count ? bsearch(&id, items, count, size, by_id) : NULL;
 }
 
 #define ORDER(list) \
   if ((list).count) qsort((list).items, (list).count, sizeof *(list).items, by_id)
-#define LOOK_UP(list, id) look_up((list).items, (list).count, sizeof *(list).items, id)
+#define LOOK_UP(list, id) pprof_tables_look_up((list).items, (list).count, sizeof *(list).items, id)
 
 /* ---- nodes ---- */
 
-static bool step(struct pprof_tables *tables, uint32_t module, uint64_t offset, uint32_t *node) {
+static bool pprof_tables_step(struct pprof_tables *tables, uint32_t module, uint64_t offset, uint32_t *node) {
   struct trace_node next = {*node, module, offset};
   if (named_node(tables->stacks, &next, node)) return true;
   return tables->no_memory = true, false;
 }
 
 /* The number of the text that names a function; 0: none does. */
-static uint32_t function_name(struct pprof_tables *tables, const struct pprof_function *function) {
+static uint32_t pprof_tables_function_name(struct pprof_tables *tables,
+                                           const struct pprof_function *function) {
   uint32_t name = pprof_text_number(tables, function->name);
   return name ? name : pprof_text_number(tables, function->linkage);
 }
@@ -167,22 +169,25 @@ static bool step_to_line(struct pprof_tables *tables, const struct pprof_line *l
                          uint32_t *node) {
   const struct pprof_function *function = LOOK_UP(tables->functions, line->function);
   uint32_t module, number;
-  if (!function) return fail(tables, "a line is of a function that does not exist");
-  struct named_place place = {.function = function_name(tables, function),
+  if (!function) return pprof_tables_fail(tables, "a line is of a function that does not exist");
+  struct named_place place = {.function = pprof_tables_function_name(tables, function),
                               .file = pprof_text_number(tables, function->file),
                               .line = line->line < UINT32_MAX ? (uint32_t)line->line : 0};
   if (tables->fault) return false;
   if (!named_module(tables->stacks, path, &module) || !named_place(tables->stacks, &place, &number))
     return tables->no_memory = true, false;
-  return step(tables, module, number, node);
+  return pprof_tables_step(tables, module, number, node);
 }
 
-static uint8_t digit(char c) { return (uint8_t)(isdigit((unsigned char)c) ? c - '0' : (c | 32) - 'a' + 10); }
+static uint8_t pprof_tables_digit(char c) {
+  return (uint8_t)(isdigit((unsigned char)c) ? c - '0' : (c | 32) - 'a' + 10);
+}
 
 static void set_build_id(struct trace_module *module, const char *text) {
   while (module->build_id_bytes < TRACE_BUILD_ID_MAX && isxdigit((unsigned char)text[0]) &&
          isxdigit((unsigned char)text[1])) {
-    module->build_id[module->build_id_bytes++] = (uint8_t)(digit(text[0]) << 4 | digit(text[1]));
+    module->build_id[module->build_id_bytes++] =
+        (uint8_t)(pprof_tables_digit(text[0]) << 4 | pprof_tables_digit(text[1]));
     text += 2;
   }
 }
@@ -213,7 +218,7 @@ static bool loaded_bias(const char *path, const struct pprof_mapping *mapping, u
 }
 
 /* The module of a mapping's addresses. */
-static bool map(struct pprof_tables *tables, struct pprof_mapping *mapping) {
+static bool pprof_tables_map(struct pprof_tables *tables, struct pprof_mapping *mapping) {
   struct trace_module module = {.base = mapping->begin, .size = mapping->limit - mapping->begin};
   const char *path = pprof_text_of(tables, mapping->file),
              *build_id = pprof_text_of(tables, mapping->build_id);
@@ -232,11 +237,11 @@ static bool map(struct pprof_tables *tables, struct pprof_mapping *mapping) {
 /* A trace has return addresses: one byte behind those of a profile. */
 static bool step_to_address(struct pprof_tables *tables, const struct pprof_location *location,
                             struct pprof_mapping *mapping, uint32_t *node) {
-  if (!mapping) return step(tables, 0, location->address + 1, node);
-  if (!mapping->module && !map(tables, mapping)) return false;
+  if (!mapping) return pprof_tables_step(tables, 0, location->address + 1, node);
+  if (!mapping->module && !pprof_tables_map(tables, mapping)) return false;
   const struct trace_module *module = &tables->stacks->modules[mapping->module];
   uint64_t offset = location->address + 1 - module->bias;
-  if (!trace_is_language(module)) return step(tables, mapping->module, offset, node);
+  if (!trace_is_language(module)) return pprof_tables_step(tables, mapping->module, offset, node);
   char name[TRACE_TEXT_MOST + 32];
   struct named_place place = {0};
   uint32_t path, number, language;
@@ -248,7 +253,7 @@ static bool step_to_address(struct pprof_tables *tables, const struct pprof_loca
       !named_text(tables->stacks, module->path.bytes, module->path.length, &path) ||
       !named_module(tables->stacks, path, &language) || !named_place(tables->stacks, &place, &number))
     return tables->no_memory = true, false;
-  return step(tables, language, number, node);
+  return pprof_tables_step(tables, language, number, node);
 }
 
 /* Whether a location is known by its address alone. */
@@ -256,7 +261,7 @@ static bool is_nameless(struct pprof_tables *tables, const struct pprof_location
   for (size_t i = 0; i < location->line_count; i++) {
     const struct pprof_line *line = &tables->lines.items[location->first_line + i];
     const struct pprof_function *function = LOOK_UP(tables->functions, line->function);
-    if (!function || function_name(tables, function)) return false;
+    if (!function || pprof_tables_function_name(tables, function)) return false;
   }
   return !location->line_count || location->address;
 }
@@ -286,7 +291,7 @@ void pprof_tables_destroy(struct pprof_tables *tables) {
 
 uint32_t pprof_text_number(struct pprof_tables *tables, uint64_t number) {
   if (number < tables->texts.count) return tables->texts.items[number];
-  if (number) fail(tables, "a text has a number that does not exist");
+  if (number) pprof_tables_fail(tables, "a text has a number that does not exist");
   return 0;
 }
 
@@ -296,9 +301,10 @@ const char *pprof_text_of(struct pprof_tables *tables, uint64_t number) {
 
 bool pprof_step(struct pprof_tables *tables, uint64_t id, uint32_t *node) {
   const struct pprof_location *location = LOOK_UP(tables->locations, id);
-  if (!location) return fail(tables, "a sample has a location that does not exist");
+  if (!location) return pprof_tables_fail(tables, "a sample has a location that does not exist");
   struct pprof_mapping *mapping = LOOK_UP(tables->mappings, location->mapping);
-  if (!mapping && location->mapping) return fail(tables, "a location has a mapping that does not exist");
+  if (!mapping && location->mapping)
+    return pprof_tables_fail(tables, "a location has a mapping that does not exist");
   if (is_nameless(tables, location)) return step_to_address(tables, location, mapping, node);
   uint32_t path = mapping ? pprof_text_number(tables, mapping->file) : 0;
   for (size_t i = location->line_count; i-- > 0;)

@@ -34,7 +34,7 @@ static bool skip_fixed(struct wire *wire, size_t count) {
   return !wire->bad;
 }
 
-static bool read_value(struct wire *wire, uint64_t key, struct wire_field *field) {
+static bool pprof_wire_read_value(struct wire *wire, uint64_t key, struct wire_field *field) {
   *field = (struct wire_field){.number = (unsigned)(key >> 3)};
   if (!field->number || key >> 32) return wire->bad = true, false;
   switch ((enum wire_type)(key & 7)) {
@@ -68,7 +68,7 @@ static bool stream_varint(struct wire_stream *stream, uint64_t *value) {
   }
 }
 
-static bool has_room(struct wire_stream *stream, size_t length) {
+static bool pprof_wire_has_room(struct wire_stream *stream, size_t length) {
   bool room = array_reserve(&stream->bytes, &stream->capacity, length + 1, 1); /* not NULL */
   if (!room) stream->no_memory = true;
   return room;
@@ -78,7 +78,7 @@ static bool has_room(struct wire_stream *stream, size_t length) {
 static bool stream_bytes(struct wire_stream *stream, bool wanted, struct wire_field *field) {
   uint64_t length;
   if (!stream_varint(stream, &length) || (wanted && length > FIELD_MOST)) return stream->bad = true, false;
-  if (wanted && !has_room(stream, (size_t)length)) return false;
+  if (wanted && !pprof_wire_has_room(stream, (size_t)length)) return false;
   field->is_bytes = true;
   field->bytes = stream->bytes;
   field->length = (size_t)length;
@@ -102,7 +102,8 @@ static bool stream_value(struct wire_stream *stream, uint64_t key, bool wanted, 
 
 bool wire_next(struct wire *wire, struct wire_field *field) {
   uint64_t key;
-  return !wire->bad && wire->at < wire->end && read_varint(wire, &key) && read_value(wire, key, field);
+  return !wire->bad && wire->at < wire->end && read_varint(wire, &key) &&
+         pprof_wire_read_value(wire, key, field);
 }
 
 bool wire_packed(struct wire *wire, uint64_t *value) {

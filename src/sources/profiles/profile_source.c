@@ -3,61 +3,73 @@
 
 #include <stdlib.h>
 
-static struct profile *of(const struct source *source) { return (struct profile *)(uintptr_t)source; }
+static struct profile *profile_source_of(const struct source *source) {
+  return (struct profile *)(uintptr_t)source;
+}
 
 static void close_profile(struct source *source) {
-  const struct profile_events *events = of(source)->events;
-  if (events) events->close(of(source));
-  named_stacks_destroy(&of(source)->stacks);
-  totals_destroy(&of(source)->totals);
+  const struct profile_events *events = profile_source_of(source)->events;
+  if (events) events->close(profile_source_of(source));
+  named_stacks_destroy(&profile_source_of(source)->stacks);
+  totals_destroy(&profile_source_of(source)->totals);
   free(source);
 }
 
-static bool next(struct source *source, struct trace_event *event) {
-  const struct profile_events *events = of(source)->events;
-  bool any = events ? events->next(of(source), event) : totals_next(&of(source)->totals, event);
-  if (any && event->kind == TRACE_SAMPLE) event->sample.rate = of(source)->run.rate;
+static bool profile_source_next(struct source *source, struct trace_event *event) {
+  const struct profile_events *events = profile_source_of(source)->events;
+  bool any = events ? events->next(profile_source_of(source), event)
+                    : totals_next(&profile_source_of(source)->totals, event);
+  if (any && event->kind == TRACE_SAMPLE) event->sample.rate = profile_source_of(source)->run.rate;
   return any;
 }
 
-static const struct trace_run *run(const struct source *source) { return &of(source)->run; }
-static enum source_heap heap(const struct source *source) { return (void)source, SOURCE_HEAP_MALLOC; }
-static const struct trace_damage *damage(const struct source *source) { return &of(source)->damage; }
-static uint32_t stack_count(const struct source *source) {
-  return (uint32_t)of(source)->stacks.node_count - 1;
+static const struct trace_run *profile_source_run(const struct source *source) {
+  return &profile_source_of(source)->run;
 }
-static struct trace_node stack(const struct source *source, uint32_t number) {
-  return of(source)->stacks.nodes[number];
+static enum source_heap profile_source_heap(const struct source *source) {
+  return (void)source, SOURCE_HEAP_MALLOC;
 }
-static uint32_t module_count(const struct source *source) {
-  return (uint32_t)of(source)->stacks.module_count - 1;
+static const struct trace_damage *profile_source_damage(const struct source *source) {
+  return &profile_source_of(source)->damage;
 }
-static const struct trace_module *module(const struct source *source, uint32_t number) {
-  return &of(source)->stacks.modules[number];
+static uint32_t profile_source_stack_count(const struct source *source) {
+  return (uint32_t)profile_source_of(source)->stacks.node_count - 1;
 }
-static bool place(const struct source *source, uint32_t number, uint64_t offset, struct trace_place *out) {
-  return named_place_of(&of(source)->stacks, number, offset, out);
+static struct trace_node profile_source_stack(const struct source *source, uint32_t number) {
+  return profile_source_of(source)->stacks.nodes[number];
 }
-static double position(const struct source *source) {
-  const struct profile_events *events = of(source)->events;
-  if (events) return events->position(of(source));
-  const struct totals *totals = &of(source)->totals;
+static uint32_t profile_source_module_count(const struct source *source) {
+  return (uint32_t)profile_source_of(source)->stacks.module_count - 1;
+}
+static const struct trace_module *profile_source_module(const struct source *source, uint32_t number) {
+  return &profile_source_of(source)->stacks.modules[number];
+}
+static bool profile_source_place(const struct source *source, uint32_t number, uint64_t offset,
+                                 struct trace_place *out) {
+  return named_place_of(&profile_source_of(source)->stacks, number, offset, out);
+}
+static double profile_source_position(const struct source *source) {
+  const struct profile_events *events = profile_source_of(source)->events;
+  if (events) return events->position(profile_source_of(source));
+  const struct totals *totals = &profile_source_of(source)->totals;
   return totals->count ? (double)totals->at / (double)totals->count : 1;
 }
-static const struct source_limits *limits(const struct source *source) { return &of(source)->limits; }
+static const struct source_limits *profile_source_limits(const struct source *source) {
+  return &profile_source_of(source)->limits;
+}
 
 static const struct source_format format = {.close = close_profile,
-                                            .next = next,
-                                            .run = run,
-                                            .heap = heap,
-                                            .damage = damage,
-                                            .stack_count = stack_count,
-                                            .stack = stack,
-                                            .module_count = module_count,
-                                            .module = module,
-                                            .place = place,
-                                            .position = position,
-                                            .limits = limits};
+                                            .next = profile_source_next,
+                                            .run = profile_source_run,
+                                            .heap = profile_source_heap,
+                                            .damage = profile_source_damage,
+                                            .stack_count = profile_source_stack_count,
+                                            .stack = profile_source_stack,
+                                            .module_count = profile_source_module_count,
+                                            .module = profile_source_module,
+                                            .place = profile_source_place,
+                                            .position = profile_source_position,
+                                            .limits = profile_source_limits};
 
 /* ---- shared ---- */
 

@@ -9,10 +9,10 @@
 enum { FIRST_CAPACITY = 256 };
 
 /* The size of the blocks of a group, and their number. */
-static uint64_t size_of(const struct total *total, bool larger) {
+static uint64_t totals_size_of(const struct total *total, bool larger) {
   return total->bytes / total->blocks + larger;
 }
-static uint64_t blocks_of(const struct total *total, bool larger) {
+static uint64_t totals_blocks_of(const struct total *total, bool larger) {
   uint64_t rest = total->bytes % total->blocks;
   return larger ? rest : total->blocks - rest;
 }
@@ -22,12 +22,13 @@ static bool find_blocks(struct totals *totals) {
   while (!totals->left && totals->at < totals->count) {
     if (totals->begun) totals->at += totals->larger, totals->larger = !totals->larger;
     totals->begun = true;
-    if (totals->at < totals->count) totals->left = blocks_of(&totals->items[totals->at], totals->larger);
+    if (totals->at < totals->count)
+      totals->left = totals_blocks_of(&totals->items[totals->at], totals->larger);
   }
   return totals->left;
 }
 
-static void give_sample(struct totals *totals, struct trace_event *event) {
+static void totals_give_sample(struct totals *totals, struct trace_event *event) {
   const struct total *total = &totals->items[totals->at];
   uint64_t blocks = totals->left & -totals->left;
   totals->left -= blocks;
@@ -37,13 +38,13 @@ static void give_sample(struct totals *totals, struct trace_event *event) {
                                         .thread = 1,
                                         .stack = total->stack,
                                         .block = ++totals->block,
-                                        .size = size_of(total, totals->larger),
+                                        .size = totals_size_of(total, totals->larger),
                                         .words = blocks,
                                         .n_samples = 1,
                                         .held_only = total->moment != SOURCE_ALLOCATED};
 }
 
-static void give_free(struct totals *totals, struct trace_event *event) {
+static void totals_give_free(struct totals *totals, struct trace_event *event) {
   const struct total *total = &totals->items[totals->at];
   uint64_t end = total->moment == SOURCE_PEAK ? SOURCE_END : SOURCE_ALLOCATED;
   totals->held = false;
@@ -53,7 +54,7 @@ static void give_free(struct totals *totals, struct trace_event *event) {
 
 /* ---- lists ---- */
 
-static bool reach(struct totals *totals, uint32_t stack) {
+static bool totals_reach(struct totals *totals, uint32_t stack) {
   if (stack < totals->stacks) return true;
   size_t larger = 2 * (size_t)stack + FIRST_CAPACITY;
   for (int moment = 0; moment < SOURCE_MOMENTS; moment++) {
@@ -68,7 +69,7 @@ static bool reach(struct totals *totals, uint32_t stack) {
 
 /* The total of a stack and moment, which is added if there is none; NULL without memory. */
 static struct total *total_of(struct totals *totals, const struct total *total) {
-  if (!reach(totals, total->stack)) return NULL;
+  if (!totals_reach(totals, total->stack)) return NULL;
   uint32_t *number = &totals->of[total->moment][total->stack];
   if (*number) return &totals->items[*number - 1];
   struct total added = {.stack = total->stack, .moment = total->moment};
@@ -101,9 +102,9 @@ wn_status totals_add(struct totals *totals, const struct total *total) {
 }
 
 bool totals_next(struct totals *totals, struct trace_event *event) {
-  if (totals->held) return give_free(totals, event), true;
+  if (totals->held) return totals_give_free(totals, event), true;
   if (!find_blocks(totals)) return false;
-  give_sample(totals, event);
+  totals_give_sample(totals, event);
   return true;
 }
 /* SPDX-License-Identifier: MIT */

@@ -23,12 +23,12 @@ struct memtrace_trace {
   struct memtrace_event event;
 };
 
-static struct memtrace_trace *of(const struct source *source) {
+static struct memtrace_trace *memtrace_trace_of(const struct source *source) {
   return (struct memtrace_trace *)(uintptr_t)source;
 }
 
-static void close_trace(struct source *source) {
-  struct memtrace_trace *trace = of(source);
+static void memtrace_trace_close_trace(struct source *source) {
+  struct memtrace_trace *trace = memtrace_trace_of(source);
   memtrace_nodes_destroy(&trace->nodes);
   memtrace_reader_close(trace->reader);
   free(trace->named);
@@ -38,22 +38,22 @@ static void close_trace(struct source *source) {
 /* ---- events ---- */
 
 /* The domain 0 is the thread 1. */
-static void set_at(struct trace_event *event, const struct memtrace_event *from) {
+static void memtrace_trace_set_at(struct trace_event *event, const struct memtrace_event *from) {
   event->at.time_ns = from->time_us * 1000;
   event->at.thread = from->domain + 1u;
 }
 
 /* A thread is named before its first event. */
-static void name_thread(struct memtrace_trace *trace, struct trace_event *event) {
+static void memtrace_trace_name_thread(struct memtrace_trace *trace, struct trace_event *event) {
   snprintf(trace->name, sizeof trace->name, "domain %u", trace->event.domain);
   event->kind = TRACE_THREAD_NAME;
   event->thread_name = (struct trace_thread_name){.name = trace_text_of(trace->name)};
-  set_at(event, &trace->event);
+  memtrace_trace_set_at(event, &trace->event);
   trace->named[trace->event.domain_number] = trace->held = true;
 }
 
 /* A block's header takes samples, too. Memory outside of the heap has none. */
-static bool take_sample(struct memtrace_trace *trace, struct trace_event *event) {
+static bool memtrace_trace_take_sample(struct memtrace_trace *trace, struct trace_event *event) {
   const struct memtrace_event *from = &trace->event;
   bool external = from->source == MEMTRACE_EXTERNAL;
   uint32_t stack;
@@ -68,12 +68,12 @@ static bool take_sample(struct memtrace_trace *trace, struct trace_event *event)
                                         .major = from->source == MEMTRACE_MAJOR,
                                         .rate = trace->run.rate};
   if (!event->sample.words) event->sample.words = 1;
-  set_at(event, from);
+  memtrace_trace_set_at(event, from);
   return true;
 }
 
-static bool take(struct memtrace_trace *trace, struct trace_event *event) {
-  if (trace->event.kind == MEMTRACE_ALLOCATION) return take_sample(trace, event);
+static bool memtrace_trace_take(struct memtrace_trace *trace, struct trace_event *event) {
+  if (trace->event.kind == MEMTRACE_ALLOCATION) return memtrace_trace_take_sample(trace, event);
   if (trace->event.kind == MEMTRACE_PROMOTION) {
     event->kind = TRACE_PROMOTE;
     event->promote = (struct trace_promote){.block = trace->event.block};
@@ -81,7 +81,7 @@ static bool take(struct memtrace_trace *trace, struct trace_event *event) {
     event->kind = TRACE_FREE;
     event->free = (struct trace_free){.block = trace->event.block};
   }
-  set_at(event, &trace->event);
+  memtrace_trace_set_at(event, &trace->event);
   return true;
 }
 
@@ -96,15 +96,15 @@ static void describe_damage(struct memtrace_trace *trace) {
   damage->out_of_memory = damage->out_of_memory || loss->out_of_memory;
 }
 
-static bool next(struct source *source, struct trace_event *event) {
-  struct memtrace_trace *trace = of(source);
+static bool memtrace_trace_next(struct source *source, struct trace_event *event) {
+  struct memtrace_trace *trace = memtrace_trace_of(source);
   if (trace->damage.out_of_memory) return false;
   bool held = trace->held;
   trace->held = false;
   bool found = held || memtrace_reader_next(trace->reader, &trace->event);
   if (found && !trace->named[trace->event.domain_number])
-    name_thread(trace, event);
-  else if (found && !take(trace, event))
+    memtrace_trace_name_thread(trace, event);
+  else if (found && !memtrace_trace_take(trace, event))
     found = false, trace->damage.out_of_memory = true;
   if (!found) describe_damage(trace); /* otherwise it is described when somebody asks */
   return found;
@@ -112,41 +112,50 @@ static bool next(struct source *source, struct trace_event *event) {
 
 /* ---- the rest ---- */
 
-static const struct trace_run *run(const struct source *source) { return &of(source)->run; }
-static enum source_heap heap(const struct source *source) { return (void)source, SOURCE_HEAP_COLLECTED; }
-static const struct trace_damage *damage(const struct source *source) {
-  describe_damage(of(source));
-  return &of(source)->damage;
+static const struct trace_run *memtrace_trace_run(const struct source *source) {
+  return &memtrace_trace_of(source)->run;
 }
-static uint32_t stack_count(const struct source *source) { return of(source)->nodes.count; }
-static struct trace_node stack(const struct source *source, uint32_t number) {
-  return of(source)->nodes.nodes[number];
+static enum source_heap memtrace_trace_heap(const struct source *source) {
+  return (void)source, SOURCE_HEAP_COLLECTED;
 }
-static uint32_t module_count(const struct source *source) { return (void)source, 1; }
-static const struct trace_module *module(const struct source *source, uint32_t number) {
+static const struct trace_damage *memtrace_trace_damage(const struct source *source) {
+  describe_damage(memtrace_trace_of(source));
+  return &memtrace_trace_of(source)->damage;
+}
+static uint32_t memtrace_trace_stack_count(const struct source *source) {
+  return memtrace_trace_of(source)->nodes.count;
+}
+static struct trace_node memtrace_trace_stack(const struct source *source, uint32_t number) {
+  return memtrace_trace_of(source)->nodes.nodes[number];
+}
+static uint32_t memtrace_trace_module_count(const struct source *source) { return (void)source, 1; }
+static const struct trace_module *memtrace_trace_module(const struct source *source, uint32_t number) {
   (void)number;
-  return &of(source)->module;
+  return &memtrace_trace_of(source)->module;
 }
-static bool place(const struct source *source, uint32_t number, uint64_t offset, struct trace_place *out) {
-  return number == 1 && memtrace_place_of(of(source)->nodes.names, offset, out);
+static bool memtrace_trace_place(const struct source *source, uint32_t number, uint64_t offset,
+                                 struct trace_place *out) {
+  return number == 1 && memtrace_place_of(memtrace_trace_of(source)->nodes.names, offset, out);
 }
-static double position(const struct source *source) { return memtrace_reader_position(of(source)->reader); }
+static double memtrace_trace_position(const struct source *source) {
+  return memtrace_reader_position(memtrace_trace_of(source)->reader);
+}
 
-static const struct source_format format = {.close = close_trace,
-                                            .next = next,
-                                            .run = run,
-                                            .heap = heap,
-                                            .damage = damage,
-                                            .stack_count = stack_count,
-                                            .stack = stack,
-                                            .module_count = module_count,
-                                            .module = module,
-                                            .place = place,
-                                            .position = position};
+static const struct source_format format = {.close = memtrace_trace_close_trace,
+                                            .next = memtrace_trace_next,
+                                            .run = memtrace_trace_run,
+                                            .heap = memtrace_trace_heap,
+                                            .damage = memtrace_trace_damage,
+                                            .stack_count = memtrace_trace_stack_count,
+                                            .stack = memtrace_trace_stack,
+                                            .module_count = memtrace_trace_module_count,
+                                            .module = memtrace_trace_module,
+                                            .place = memtrace_trace_place,
+                                            .position = memtrace_trace_position};
 
 /* ---- opening ---- */
 
-static void describe_run(struct memtrace_trace *trace) {
+static void memtrace_trace_describe_run(struct memtrace_trace *trace) {
   const struct memtrace_info *info = memtrace_reader_info(trace->reader);
   struct trace_run *described = &trace->run;
   snprintf(trace->writer, sizeof trace->writer, "Memtrace %u", info->version);
@@ -191,10 +200,10 @@ wn_status memtrace_trace_open(const char *path, struct source **source) {
   *trace = (struct memtrace_trace){.source = {&format}, .reader = reader};
   trace->named = calloc((size_t)domains + 1, sizeof *trace->named);
   if (!memtrace_nodes_create(&trace->nodes, memtrace_reader_names(reader), domains) || !trace->named) {
-    close_trace(&trace->source);
+    memtrace_trace_close_trace(&trace->source);
     return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
   }
-  describe_run(trace);
+  memtrace_trace_describe_run(trace);
   *source = &trace->source;
   return WN_OK;
 

@@ -15,60 +15,67 @@ static struct trace_reader *reader_of(const struct source *source) {
   return ((const struct winnow_trace *)source)->reader;
 }
 
-static void close_trace(struct source *source) {
+static void winnow_trace_close_trace(struct source *source) {
   trace_reader_close(reader_of(source));
   free(source);
 }
 
-static bool next(struct source *source, struct trace_event *event) {
+static bool winnow_trace_next(struct source *source, struct trace_event *event) {
   return trace_reader_next(reader_of(source), event);
 }
 
-static const struct trace_run *run(const struct source *source) {
+static const struct trace_run *winnow_trace_run(const struct source *source) {
   return trace_reader_run(reader_of(source));
 }
 
-static enum source_heap heap(const struct source *source) {
-  const struct trace_text *name = &run(source)->heap;
+static enum source_heap winnow_trace_heap(const struct source *source) {
+  const struct trace_text *name = &winnow_trace_run(source)->heap;
   if (!name->length) return SOURCE_HEAP_UNKNOWN;
   return strcmp(name->bytes, "malloc") ? SOURCE_HEAP_COLLECTED : SOURCE_HEAP_MALLOC;
 }
 
-static const struct trace_damage *damage(const struct source *source) {
+static const struct trace_damage *winnow_trace_damage(const struct source *source) {
   return trace_reader_damage(reader_of(source));
 }
 
-static uint32_t stack_count(const struct source *source) { return trace_reader_nodes(reader_of(source)); }
+static uint32_t winnow_trace_stack_count(const struct source *source) {
+  return trace_reader_nodes(reader_of(source));
+}
 
-static struct trace_node stack(const struct source *source, uint32_t number) {
+static struct trace_node winnow_trace_stack(const struct source *source, uint32_t number) {
   return trace_reader_node(reader_of(source), number);
 }
 
-static uint32_t module_count(const struct source *source) { return trace_reader_modules(reader_of(source)); }
+static uint32_t winnow_trace_module_count(const struct source *source) {
+  return trace_reader_modules(reader_of(source));
+}
 
-static const struct trace_module *module(const struct source *source, uint32_t number) {
+static const struct trace_module *winnow_trace_module(const struct source *source, uint32_t number) {
   return trace_reader_module(reader_of(source), number);
 }
 
-static bool place(const struct source *source, uint32_t module, uint64_t offset, struct trace_place *out) {
+static bool winnow_trace_place(const struct source *source, uint32_t module, uint64_t offset,
+                               struct trace_place *out) {
   const struct trace_place *found = trace_reader_place(reader_of(source), module, offset);
   if (found) *out = *found;
   return found;
 }
 
-static double position(const struct source *source) { return trace_reader_position(reader_of(source)); }
+static double winnow_trace_position(const struct source *source) {
+  return trace_reader_position(reader_of(source));
+}
 
-static const struct source_format format = {.close = close_trace,
-                                            .next = next,
-                                            .run = run,
-                                            .heap = heap,
-                                            .damage = damage,
-                                            .stack_count = stack_count,
-                                            .stack = stack,
-                                            .module_count = module_count,
-                                            .module = module,
-                                            .place = place,
-                                            .position = position};
+static const struct source_format format = {.close = winnow_trace_close_trace,
+                                            .next = winnow_trace_next,
+                                            .run = winnow_trace_run,
+                                            .heap = winnow_trace_heap,
+                                            .damage = winnow_trace_damage,
+                                            .stack_count = winnow_trace_stack_count,
+                                            .stack = winnow_trace_stack,
+                                            .module_count = winnow_trace_module_count,
+                                            .module = winnow_trace_module,
+                                            .place = winnow_trace_place,
+                                            .position = winnow_trace_position};
 
 /* ---- shared ---- */
 
