@@ -173,6 +173,8 @@ static wn_status fail_to_find_process(const char *name, enum mapped_kind kind) {
   switch (kind) {
   case MAPPED_GONE: return error_set(WN_EINVAL, "there is no process %s", name);
   case MAPPED_DENIED:
+    if (!geteuid())
+      return error_set(WN_EINVAL, "the system lets nothing look into process %s, not even root here", name);
     return error_set(WN_EINVAL,
                      "process %s is another user's, or has changed its user since it began; ask as its user, "
                      "or as root",
