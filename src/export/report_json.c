@@ -180,14 +180,14 @@ void json_rest(struct json *json, const char *name, const struct report *report,
 
 /* Some tables of a collected heap have lives in time and in words. */
 unsigned json_details(const struct report *report, enum measure measure) {
-  bool collected = report->samples->collected, no_lives = source_limits(report->samples->source)->no_lives;
+  bool collected = report->samples->collected;
   switch (measure) {
   case MEASURE_PROMOTED:
   case MEASURE_ALLOCATED:
     return TABLE_LINES | (collected ? TABLE_LIVES | TABLE_WORD_LIVES | TABLE_FATES : TABLE_SUMS);
   case MEASURE_CHURN:
   case MEASURE_LASTING: return TABLE_LINES | TABLE_LIVES;
-  case MEASURE_ALIVE: return TABLE_LINES | (no_lives ? TABLE_SUMS : TABLE_GROWTH);
+  case MEASURE_ALIVE: return TABLE_LINES | (report_has_growth(report) ? TABLE_GROWTH : TABLE_SUMS);
   default: return TABLE_LINES;
   }
 }

@@ -81,7 +81,7 @@ static void rank(const struct group *largest[HOLDERS + 1], const struct group *g
 
 /* The table that trends are of, as in the rows of a report. */
 static wn_status make_grown(const struct report *report, struct table *grown) {
-  if (report->samples->process_count > 1 || source_limits(report->samples->source)->no_lives) return WN_OK;
+  if (!report_has_growth(report)) return WN_OK;
   return report_table(report, report_held_is_alive(report) ? MEASURE_HELD : MEASURE_ALIVE, BY_FUNCTION,
                       TABLE_GROWTH, grown);
 }

@@ -102,7 +102,7 @@ static wn_status fill_lives(const struct table *table, struct life *lives) {
 wn_status view_table(struct answers *answers, const struct request *request, struct answer *answer) {
   struct table *table;
   struct labels labels = {.tree = NULL};
-  bool grows = request->measure == MEASURE_ALIVE && answers->recording->samples->process_count < 2;
+  bool grows = request->measure == MEASURE_ALIVE && report_has_growth(&answers->report);
   unsigned details = grows ? TABLE_GROWTH : TABLE_LIVES;
   wn_status error = views_table(answers, request->measure, request->grouping, details, &table);
   if (error) return error;

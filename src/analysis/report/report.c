@@ -11,6 +11,7 @@
 
 /* A run that is shorter than so many ticks of its clock has no rate. */
 enum { RATE_TICKS = 100 };
+static const double ASLEEP_MOST = 0.05; /* of a run that is judged */
 
 /* ---- which rows count, and for what ---- */
 
@@ -323,7 +324,7 @@ const char *measure_word(enum measure measure) { return measures[measure].word; 
 
 wn_status report_table(const struct report *report, enum measure measure, enum grouping grouping,
                        unsigned details, struct table *table) {
-  if (report->samples->process_count > 1) details &= ~(unsigned)TABLE_GROWTH;
+  if (!report_has_growth(report)) details &= ~(unsigned)TABLE_GROWTH;
   *table = (struct table){.report = report, .measure = measure, .details = details};
   struct stack_view view = view_of(report);
   view.fold = details & TABLE_FOLDED;
@@ -485,6 +486,13 @@ struct estimate report_within_peak(const struct report *report, struct estimate 
   bytes.low = fmin(bytes.low, bytes.estimate);
   bytes.high = fmax(fmin(bytes.high, peak.high), bytes.estimate);
   return bytes;
+}
+
+bool report_is_awake(const struct report *report) { return report->samples->asleep_share <= ASLEEP_MOST; }
+
+bool report_has_growth(const struct report *report) {
+  return report->samples->process_count < 2 && !source_limits(report->samples->source)->no_lives &&
+         report_is_awake(report);
 }
 
 bool report_has_rate(const struct report *report) {

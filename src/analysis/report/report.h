@@ -106,7 +106,7 @@ enum table_detail {
   TABLE_FATES = 4,      /* for a collected heap: what became of the blocks */
   TABLE_FOLDED = 8,     /* the tree has one node for all levels of a recursion */
   TABLE_GROWTH = 16,    /* of MEASURE_ALIVE and _HELD: how what is alive came to be; not with lives or fates;
-                        * not of several processes, whose ends are not one */
+                        * only where report_has_growth */
   TABLE_TREE_ONLY = 32, /* no groups, only the call tree */
   TABLE_LINES = 64      /* of functions and stacks: the lines where they allocated most */
 };
@@ -217,6 +217,13 @@ bool report_held_is_alive(const struct report *report);
 
 /* Whether the run is long enough for the clock of its times (tick_ns of sources/source.h). */
 bool report_is_timed(const struct report *report);
+
+/* Whether a run may be judged that was not sampled for a part of its time: what was allocated then is not
+ * known, nor when it was freed. */
+bool report_is_awake(const struct report *report);
+
+/* Whether it can be told how what is alive came to be: not of several processes, whose ends are not one. */
+bool report_has_growth(const struct report *report);
 
 /* Whether it is long enough for bytes a second. */
 bool report_has_rate(const struct report *report);

@@ -69,8 +69,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of the run nothing may be sampled for so much of it: what was born then is not known. */
-static const double ASLEEP_MOST = 0.05;
 static const double CULPRIT_LEAST = 0.1, BRIEF_PART = 0.01, BRIEF_SHARE = 0.9, FEW_WIDTH = 0.4, BIG = 4e6,
                     LEVEL_WITHIN = 0.1, LEVEL_SLACK = 0.8, MIDDLE = (double)(JUDGED - QUARTER) / AGE_CLASSES,
                     NET = (double)(AGE_CLASSES - WARM_UP) / AGE_CLASSES;
@@ -195,7 +193,7 @@ static bool judge_by(bool (*is)(const struct report *report, struct verdict *ver
 static bool can_be_judged(const struct report *report) {
   const struct source_limits *limits = source_limits(report->samples->source);
   return !report->query && !report->recording->without_ranges && !limits->totals && !limits->no_lives &&
-         report_has_rate(report) && report->samples->asleep_share <= ASLEEP_MOST;
+         report_has_rate(report) && report_is_awake(report);
 }
 
 /* Finds culprits, and if there are none, whether it is sure that there are none. */

@@ -72,7 +72,8 @@ static bool rate_ask(const struct asking *asking, struct recording_process *proc
     return false;
   }
   if (!recordings_wait(process, number, WAIT_NS))
-    printf("process %d was asked, and does it at its next allocations: it made none since, or ended\n",
+    printf("process %d was asked, and looks when a thread has allocated 512 KiB or takes a sample: none did "
+           "yet, or it ended\n",
            (int)process->pid);
   else if (!asking->quiet)
     rate_say_done(process, &sampling, asking->duration_ns);

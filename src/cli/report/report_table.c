@@ -112,8 +112,7 @@ static wn_status table_make(struct shown_table *table, const struct view *view, 
                             enum table_style style) {
   const struct report *report = view->report;
   enum grouping grouping = view->options->grouping;
-  bool grows = (measure == MEASURE_HELD || measure == MEASURE_ALIVE) && report->samples->process_count < 2 &&
-               !source_limits(report->samples->source)->no_lives;
+  bool grows = (measure == MEASURE_HELD || measure == MEASURE_ALIVE) && report_has_growth(report);
   unsigned details = details_of(report, measure, style, grows);
   *table = (struct shown_table){.view = view, .grows = grows};
   wn_status error = report_table(report, measure, grouping, details | TABLE_LINES, &table->functions);

@@ -26,9 +26,6 @@ static bool has_lives(const struct view *view) {
   return !source_limits(view->report->samples->source)->no_lives;
 }
 
-/* Of several processes it is not known how the blocks of one function became more. */
-static bool has_growth(const struct view *view) { return has_lives(view) && !report_has_processes(view); }
-
 static void say_run(struct paragraph *paragraph, const struct view *view) {
   const struct samples *samples = view->report->samples;
   const char *note = source_limits(samples->source)->note;
@@ -182,7 +179,7 @@ static wn_status print_tables(const struct view *view) {
   if (!error && view->options->tree) error = report_print_tree(view);
   if (!error) error = report_text_print_allocated(view);
   if (!error) error = print_alive(view);
-  if (!error && has_growth(view)) error = report_print_growth(view);
+  if (!error && report_has_growth(view->report)) error = report_print_growth(view);
   if (!error && has_lives(view)) error = report_print_table(view, lasting, MEASURE_LASTING, NULL);
   return error;
 }

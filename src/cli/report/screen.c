@@ -344,6 +344,7 @@ static int print_asleep(const struct view *view) {
   else
     say(&note, "for %s of %s: what was allocated then is in resident memory alone",
         text_time(time, asleep_ns(samples)), text_time(all, samples->end_ns));
+  if (samples->row_count && !report_is_awake(view->report)) say(&note, "; whether it grows is not known");
   text_pad(stdout, "  NOT SAMPLED", CAUSE_INDENT);
   return text_continue(stdout, note.text, CAUSE_INDENT);
 }

@@ -105,6 +105,9 @@ a_server_is_asleep_until_it_is_asked() {
   "$winnow" info t | grep -q '^rate *0 at first, then 6 changes, from 0 to 0.5; 0 for ' || fail "$("$winnow" info t | grep rate)"
   "$winnow" report t >report || fail "no report"
   grep -q '^  NOT SAMPLED  *for ' report || fail "the report does not say it: $(cat report)"
+  grep -q 'whether it grows is not known' <(tr -s '\n ' ' ' <report) || fail "it does not say that growth is not judged: $(cat report)"
+  grep -q '  trend  ' report && fail "rows have trends of what was not sampled: $(cat report)"
+  [ "$(figure '[.alive[] | select(has("growth"))] | length' t)" = 0 ] || fail "rows have a growth"
   grep -q '^  held .*·' report || fail "the chart does not show it: $(cat report)"
   [ "$(figure '.trace.asleep_ns > 0 and .trace.asleep_ns < .trace.duration_ns' t)" = true ] || fail "the JSON lacks it"
   "$winnow" diff t t >report 2>/dev/null
@@ -300,7 +303,7 @@ a_process_that_allocates_nothing_is_asked_all_the_same() {
   process=$!
   until_true has_control
   "$winnow" start $process >said || fail "it ended with $?"
-  one_line_of said "^process $process was asked, and does it at its next allocations"
+  one_line_of said "^process $process was asked, and looks when a thread has allocated 512 KiB or takes a sample: none did yet, or it ended$"
   kill -KILL $process
   wait $process 2>/dev/null
   run_as last "$winnow" stop $process
