@@ -124,7 +124,7 @@ static struct ages sampled_ages(double rate, uint64_t seed) {
 
 static struct growth sampled_growth(double rate, uint64_t seed) {
   struct ages ages = sampled_ages(rate, seed);
-  return growth_of(&ages, whole, rate < 1 ? 8 / rate : 0, false);
+  return growth_of(&ages, whole, rate < 1 ? 8 / rate : 0);
 }
 
 static bool is_judged(void) { return runs_of(RUNS) == RUNS; }
@@ -323,7 +323,7 @@ static void each_kind_has_its_word(void **state) {
   cache_at(0.2, 0.22, 1000);
   cache_at(0.7, 0.72, 1000);
   assert_true(kind_share(100, GROWTH_UNEVEN) == 1);
-  struct growth none = growth_of(&(struct ages){.all = {0}}, whole, 8000, false);
+  struct growth none = growth_of(&(struct ages){.all = {0}}, whole, 8000);
   assert_true(none.kind == GROWTH_FEW && none.rate.estimate == 0 && none.rate.low == 0);
   assert_string_equal(growth_word(GROWTH_STEADY), "steady");
   assert_string_equal(growth_text(GROWTH_ONCE), "filled once");
@@ -390,15 +390,14 @@ static void a_log_buffer_is_no_leak(void **state) {
   assert_true(!is_judged() || least == 1);
 }
 
-/* The whole of a site: also where records are missing, or the run has no length. */
-static void without_intervals_no_growth_is_sure(void **state) {
+/* The whole of a site: also where the run has no length. */
+static void a_run_without_length_has_no_slope(void **state) {
   (void)state;
   site_begin(12);
   leak(0, 1000);
   struct ages ages = sampled_ages(1, 0);
-  assert_int_equal(growth_of(&ages, whole, 0, false).kind, GROWTH_STEADY);
-  assert_int_equal(growth_of(&ages, whole, 0, true).kind, GROWTH_UNEVEN);
-  assert_true(growth_of(&ages, (struct stretch){0, 0}, 0, false).rate.estimate == 0);
+  assert_int_equal(growth_of(&ages, whole, 0).kind, GROWTH_STEADY);
+  assert_true(growth_of(&ages, (struct stretch){0, 0}, 0).rate.estimate == 0);
 }
 
 /* At rate 1 the slope of equal growth is the growth, and exact. */
@@ -510,7 +509,7 @@ int main(void) {
       cmocka_unit_test(what_took_the_place_of_other_blocks_was_not_filled_once),
       cmocka_unit_test(buffers_that_realloc_grows_are_judged_by_their_changes),
       cmocka_unit_test(a_log_buffer_is_no_leak),
-      cmocka_unit_test(without_intervals_no_growth_is_sure),
+      cmocka_unit_test(a_run_without_length_has_no_slope),
       cmocka_unit_test(the_slope_of_a_leak_is_its_rate),
       cmocka_unit_test(amounts_follow_a_block_through_its_sizes),
       cmocka_unit_test(intervals_of_slopes_hold_the_truth),

@@ -135,8 +135,8 @@ static bool is_of_one_time(const struct ages *ages) {
   return false;
 }
 
-static enum growth_kind growth_kind_of(const struct ages *ages, double unit, bool partial) {
-  if (!partial && is_spread(ages) && growth_has_grown(ages, unit)) return GROWTH_STEADY;
+static enum growth_kind growth_kind_of(const struct ages *ages, double unit) {
+  if (is_spread(ages) && growth_has_grown(ages, unit)) return GROWTH_STEADY;
   if (!growth_is_known(ages)) return GROWTH_FEW;
   if (bulk_is_in(ages, AGE_CLASSES - 2, 2)) return GROWTH_RECENT;
   return is_of_one_time(ages) ? GROWTH_ONCE : GROWTH_UNEVEN;
@@ -155,8 +155,8 @@ static const struct {
 const char *growth_word(enum growth_kind kind) { return kinds[kind].word; }
 const char *growth_text(enum growth_kind kind) { return kinds[kind].text; }
 
-struct growth growth_of(const struct ages *ages, struct stretch stretch, double unit, bool partial) {
-  struct growth growth = {.kind = growth_kind_of(ages, unit, partial),
+struct growth growth_of(const struct ages *ages, struct stretch stretch, double unit) {
+  struct growth growth = {.kind = growth_kind_of(ages, unit),
                           .bytes = estimate_of(&ages->all, unit),
                           .middle = growth_trend_of(&ages->trends[TREND_MIDDLE], unit),
                           .net = net_of(&ages->trends[TREND_SINCE_WARM_UP], unit),

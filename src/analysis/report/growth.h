@@ -36,8 +36,8 @@ struct growth {
   double alive[AGE_CLASSES]; /* the amounts of the age classes, oldest first: estimates */
 };
 
-/* `unit` is that of estimate_of for bytes. `partial`: records are missing; then no growth is sure. */
-struct growth growth_of(const struct ages *ages, struct stretch stretch, double unit, bool partial);
+/* `unit` is that of estimate_of for bytes. */
+struct growth growth_of(const struct ages *ages, struct stretch stretch, double unit);
 
 #endif
 /* SPDX-License-Identifier: MIT */

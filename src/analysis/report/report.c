@@ -492,7 +492,7 @@ bool report_is_awake(const struct report *report) { return report->samples->asle
 
 bool report_has_growth(const struct report *report) {
   return report->samples->process_count < 2 && !source_limits(report->samples->source)->no_lives &&
-         report_is_awake(report);
+         report_is_awake(report) && !report->recording->partial;
 }
 
 bool report_has_rate(const struct report *report) {

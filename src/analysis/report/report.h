@@ -222,7 +222,8 @@ bool report_is_timed(const struct report *report);
  * known, nor when it was freed. */
 bool report_is_awake(const struct report *report);
 
-/* Whether it can be told how what is alive came to be: not of several processes, whose ends are not one. */
+/* Whether it can be told how what is alive came to be: not of several processes, whose ends are not one, and
+ * not where records are missing. */
 bool report_has_growth(const struct report *report);
 
 /* Whether it is long enough for bytes a second. */

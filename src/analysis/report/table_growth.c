@@ -34,8 +34,7 @@ static bool is_of_block(const struct table *table, uint32_t row, uint32_t other)
 }
 
 static struct growth growth_from(const struct table *table, const struct ages *ages) {
-  const struct recording *recording = table->report->recording;
-  return growth_of(ages, stretch_of(table), recording->byte_unit, recording->partial);
+  return growth_of(ages, stretch_of(table), table->report->recording->byte_unit);
 }
 
 /* The rows of `resized`, key by key, those of a key block by block. NULL without memory. */

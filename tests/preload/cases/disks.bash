@@ -47,6 +47,7 @@ a_full_disk_is_told_and_its_part_is_no_total() {
   grep -q '^winnow: the disk was full, so the trace is incomplete; make room, or write to another disk (-o), or record less' said || fail "$(cat said)"
   "$winnow" report --all trace | tr -s '\n ' ' ' >report
   grep -Eq 'INCOMPLETE +[0-9][0-9a-z., ]+ records lost \(the disk was full\): the numbers are of a part of the run' report || fail "$(head -c 900 report)"
+  "$winnow" report trace | grep -q '  trend  ' && fail "rows have trends of a part: $("$winnow" report trace)"
   for command in "export -f folded" dump; do
     "$winnow" $command trace/* >out 2>said || fail "$command ended with $?"
     one_line_of said '^winnow: trace/.* is incomplete: [0-9][0-9a-z., ]+ records lost, since the disk was full$'
