@@ -57,7 +57,8 @@ static void put_text_writer(struct byte_sink *sink, const char *text) {
 /* The slot of a form. */
 static uint16_t *writer_slot_of(struct snapshot_writer *writer, const struct snapshot_form *form) {
   uint64_t hash =
-      ((uint64_t)form->type << 8 | form->shape << 4 | form->edges) * 0x9e3779b97f4a7c15u + form->words;
+      ((uint64_t)form->type << 8 | (unsigned)form->shape << 4 | form->edges) * 0x9e3779b97f4a7c15u +
+      form->words;
   for (unsigned i = 0; i < form->edges; i++) hash = hash * 31 + form->fields[i];
   return &writer->by_hash[hash * 0x9e3779b97f4a7c15u >> (64 - FORM_SLOT_BITS)];
 }
