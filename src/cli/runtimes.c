@@ -2,6 +2,7 @@
 #include "cli/runtimes.h"
 
 #include "base/text.h"
+#include "cli/elf_file.h"
 #include <string.h>
 
 static const struct runtime {
@@ -39,10 +40,27 @@ static const struct runtime *runtimes_find(const char *path) {
   return NULL;
 }
 
+static void see_v8(const Elf64_Sym *symbol, const char *name, void *found) {
+  (void)symbol;
+  if (text_begins(name, "_ZN2v8") || text_begins(name, "_ZN4node")) *(bool *)found = true;
+}
+
+/* Whether a file is Node's, or uses its library: other programs are called "node", too. */
+static bool has_v8(const char *path) {
+  struct elf_file file;
+  bool found = false;
+  if (elf_file_open(path, &file)) elf_file_each_symbol(&file, see_v8, &found);
+  elf_file_close(&file);
+  return found;
+}
+
 static const struct runtime *find_in(const struct trace_reader *reader) {
   const struct runtime *runtime = NULL;
-  for (uint32_t number = 1; number <= trace_reader_modules(reader) && !runtime; number++)
-    runtime = runtimes_find(trace_reader_module(reader, number)->path.bytes);
+  for (uint32_t number = 1; number <= trace_reader_modules(reader) && !runtime; number++) {
+    const char *path = trace_reader_module(reader, number)->path.bytes;
+    runtime = runtimes_find(path);
+    if (runtime && runtime->interprets && !has_v8(path)) runtime = NULL;
+  }
   return runtime;
 }
 

@@ -68,7 +68,8 @@ JS
     "$winnow" report trace >report
     tr -s '\n ' ' ' <report | grep -Fq ' keep app.js:2 < serve:3 < <anonymous> app.js:1 <' || fail "$options: $(cat report)"
   done
-  ends_well "$winnow" record -q -o trace --rate 1e-2 -- node app.js
+  ends_well "$winnow" record -o trace --rate 1e-2 -- node app.js
+  grep -q "^winnow: JavaScript's functions have no names yet" last.err || fail "record: $(cat last.err)"
   "$winnow" report trace >report
   grep -q 'JavaScript.s functions have no names yet: node tells them if it is run as node --perf-basic-prof' report || fail "$(cat report)"
 }
@@ -142,4 +143,7 @@ runtimes_without_names_are_said_how_they_tell_them() {
   ! grep -q 'no names yet' last.err || fail "record with a map: $(cat last.err)"
   ends_well "$winnow" record -o trace --rate 1 -- "$programs/makes_code" SILENT
   ! grep -q 'no names yet' last.err || fail "another program: $(cat last.err)"
+  cp "$build/tests/cli/programs/allocates" node
+  ends_well "$winnow" record -o trace --rate 1 -- ./node loop
+  ! grep -q 'no names yet' last.err || fail "another program that is called node: $(cat last.err)"
 }
