@@ -12,19 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char names[][5] = {"META", "STRS", "FRAM", "BLDS", "NODE", "KIND",
-                                "ROWS", "TIME", "PROC", "HEAP", "MAPS", "SRCS"};
+static const char names[][5] = {"META", "STRS", "FRAM", "BLDS", "NODE", "KIND", "ROWS", "TIME",
+                                "PROC", "HEAP", "MAPS", "SRCS", "ORIG", "RATE", "GRPS", "TYPE"};
 enum { SECTIONS = sizeof names / sizeof *names };
 
-/* Sections of an empty recording: all counts are 0, and the unit is 1. */
-static const unsigned char zeros[64], meta[128] = {[0] = CONTAINER_VERSION, [1] = 1, [8] = 0xf0, [9] = 0x3f};
-static const size_t empty_lengths[SECTIONS] = {56, 1, 5, 2, 1, 3, 10, 2, 0, 31, 2, 2};
+/* Sections of an empty recording: all counts are 0, but for one rate; it and the unit are 1. */
+static const unsigned char zeros[64], rates[] = {1, [7] = 0xf0, 0x3f, 0},
+                                      meta[128] = {[0] = CONTAINER_VERSION, [1] = 1, [8] = 0xf0, [9] = 0x3f};
+static const size_t empty_lengths[SECTIONS] = {73, 1, 5, 2, 1, 3, 10, 2, 0, 31, 2, 2, 2, sizeof rates};
 
 static void ask(const struct recording *recording) {
+  static const enum grouping groupings[] = {BY_FUNCTION, BY_HOST, BY_RELEASE};
   struct report report;
   struct table table;
   if (report_ask(recording, &(struct question){.at = AT_PEAK}, &report)) return;
-  if (!report_table(&report, MEASURE_HELD, BY_FUNCTION, TABLE_SUMS, &table)) table_destroy(&table);
+  for (size_t i = 0; i < sizeof groupings / sizeof *groupings; i++)
+    if (!report_table(&report, MEASURE_HELD, groupings[i], TABLE_SUMS, &table)) table_destroy(&table);
   report_destroy(&report);
 }
 
@@ -42,7 +45,9 @@ static void ask_source(const struct recording *recording) {
 /* Adds the sections of an empty recording. Of two sections with one name the first counts. */
 static size_t add_empty(struct container_section *sections, size_t used) {
   for (size_t i = 0; i < SECTIONS; i++) {
-    sections[used] = (struct container_section){.bytes = i ? zeros : meta, .length = empty_lengths[i]};
+    sections[used] = (struct container_section){.bytes = zeros, .length = empty_lengths[i]};
+    if (!strcmp(names[i], "META")) sections[used].bytes = meta;
+    if (!strcmp(names[i], "RATE")) sections[used].bytes = rates;
     memcpy(sections[used++].name, names[i], 4);
   }
   return used;
