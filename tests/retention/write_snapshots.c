@@ -124,7 +124,7 @@ static void write_lists(const char *name, uint64_t seconds, uintptr_t cells) {
   root(2, "window 0", 0x10000000);
   root(3, "window 1", 0x20000000);
   described(0x10000, KEY, 3, "names");
-  for (uintptr_t i = 0; i < 3; i++) edge(i, 0x20000 << i);
+  for (uintptr_t i = 0; i < 3; i++) edge(i, (uintptr_t)0x20000 << i);
   described(0x20000, LIST, 1, "log");
   edge(0, 0x100000);
   list(0x40000, 50);
