@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include <ctype.h>
+#include <langinfo.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -104,11 +105,18 @@ bool wanted_is(void *context, uint32_t node) {
 }
 
 bool wanted_find(struct wanted *wanted, const struct graph *graph, const char *given) {
+  const char *tilde = strcmp(nl_langinfo(CODESET), "UTF-8") != 0 ? strchr(given, '~') : NULL;
   wanted->graph = graph;
   snprintf(wanted->name, sizeof wanted->name, "%s", given);
   if (is_there(wanted)) return true;
+  if (tilde) /* CUT, as ascii.h writes it */
+    snprintf(wanted->name, sizeof wanted->name, "%.*s" CUT "%s", (int)(tilde - given), given, tilde + 1);
   take_copy(wanted);
-  return *wanted->name && is_there(wanted);
+  if (*wanted->name && is_there(wanted)) return true;
+  char *cut = strstr(wanted->name, CUT);
+  if (!cut || cut == wanted->name) return false;
+  cut[strlen(CUT)] = 0; /* the end of the first step is cut, too */
+  return is_there(wanted);
 }
 
 int wanted_fail(const struct heap_file *file, const char *given) {

@@ -1,6 +1,7 @@
 /* What a name of `--path` means: blocks, or a holder. A name may be copied from a table: then it is
  * the first step of a row's chain, what counts blocks or rows behind it is no part of it, and "…"
- * stands for anything. A name that means something as it is, is no such copy. */
+ * ("~" where the locale has no such letter) stands for anything, and may stand for the end of the
+ * first step. A name that means something as it is, is no such copy. */
 #ifndef CLI_HEAP_WANTED_H
 #define CLI_HEAP_WANTED_H
 
