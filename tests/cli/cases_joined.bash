@@ -256,7 +256,7 @@ make_fleet_of_traces() { # FOLDER
 
 hosts_and_releases_have_rows() {
   need jq
-  local one=111111111111 two=121212121212 where
+  local one=111111111111 two=121212121212 where i
   make_fleet_of_traces traces
   succeeds report --json --by host --top 100 traces
   [ "$(jq -c '[.sites[] | [.name, .self_bytes.estimate, .self_bytes.low]] | sort' out)" = "$(jq -nc '[[range(1; 7)] | .[] | ["h0\(.)", 1000 * (100 + .), 1000 * (100 + .)]] + [["h07", 900000, 900000]] + [[range(1; 6)] | .[] | ["h1\(.)", 1000 * (200 + .), 1000 * (200 + .)]]')" ] ||
@@ -281,6 +281,11 @@ hosts_and_releases_have_rows() {
   says '203 kB +1.0 % +5  121212121212'
   succeeds report --by host --tree traces
   says 'Hosts by what they held'
+  mkdir releases
+  for i in {1..12}; do make "host_h1_$i" releases/$i $((100 + i)); done
+  succeeds report --by release releases
+  sed -n '/^HELD BY A HOST/,/^$/p' out >table
+  [ "$(grep -c ' 1  ' table)" = 10 ] && grep -qx ' *2 more releases' table || fail "$(cat table)"
   # As the page has them, also of one trace.
   printf 'view=table\nby=host\n\n' | "$build/tests/page/page_ask" traces/07 >answer
   grep -aq '"h07"' answer || fail "the page has no hosts: $(cat answer)"

@@ -39,7 +39,8 @@ static bool *find_selected(const struct report *report) {
   return selected;
 }
 
-/* Those of all processes, or of those that the query selects, each once; `releases` false: hosts alone. */
+/* What all processes have, or the ones that the query selects, each once; `releases` false: hosts
+ * alone. */
 static struct origins find_origins(const struct report *report, bool releases, const bool *selected) {
   const struct names *names = report->names;
   struct origins origins = {.items = malloc(names->process_count * sizeof *origins.items)};
@@ -139,11 +140,15 @@ static void print_release(const struct table *table, const struct group *group, 
 
 static void print_releases(const struct view *view, const struct table *table) {
   struct table of_hosts;
+  char number[64];
+  size_t count = table->tree.group_count;
   struct origins origins = find_origins(view->report, true, NULL);
   if (origins.items && !report_table(view->report, MEASURE_HELD, BY_RELEASE_OF_HOST, TABLE_SUMS, &of_hosts)) {
     puts("\nHELD BY A HOST ON AVERAGE\n     bytes      ±  hosts  release");
-    for (size_t i = 0; i < table->tree.group_count && i < ROWS_MOST; i++)
+    for (size_t i = 0; i < count && i < ROWS_MOST; i++)
       print_release(table, &table->tree.groups[i], &of_hosts, &origins);
+    if (count > ROWS_MOST)
+      printf("%26s%s\n", "", text_number_of(number, (double)(count - ROWS_MOST), "more release"));
     table_destroy(&of_hosts);
   }
   free(origins.items);
