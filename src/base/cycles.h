@@ -1,5 +1,6 @@
 /* The processor's cycle counter: counts at one rate in all threads, and is read in a few
- * nanoseconds. cycles_of_us tells roughly, within a factor of two, how far it counts in some microseconds. */
+ * nanoseconds. cycles_of_us tells roughly, within a factor of two, how far it counts in some
+ * microseconds. */
 #ifndef BASE_CYCLES_H
 #define BASE_CYCLES_H
 

@@ -1,13 +1,14 @@
 /* When the process's memory is measured.
  *
- * A measurement takes some 100 us. Where a short program is measured as often as a long one, each comes a
- * thirtieth of the time after the last, but no more often than each takes a part of MEMORY_PART, and in
- * a long run a thousandth of its time apart.
+ * A measurement takes some 100 us. Where a short program is measured as often as a long one, each
+ * comes a thirtieth of the time after the last, but no more often than each takes a part of
+ * MEMORY_PART, and in a long run a thousandth of its time apart.
  *
- * ASLEEP. That part is of time, and a program that sleeps nearly all the time has little processor time to
- * take it from. So a measurement that is due is left out while it would take more than that part of the
- * processor time since the last one, and at first while the process has slept for more than half of the interval. But
- * one comes after each second; in a long run after a thirtieth of its time, at most ten seconds. */
+ * ASLEEP. That part is of time, and a program that sleeps nearly all the time has little processor
+ * time to take it from. So a measurement that is due is left out while the processor time since the
+ * last one is less than half of the interval, and so little that the measurement would take more
+ * than that part of it. But one comes after each second; in a long run after a thirtieth of its
+ * time, at most ten seconds. */
 #ifndef RECORD_MEASUREMENTS_H
 #define RECORD_MEASUREMENTS_H
 

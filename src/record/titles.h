@@ -24,8 +24,9 @@ struct titles {
 void titles_begin(struct titles *titles, const struct trace_run *run);
 
 /* titles_write_if_due looks at times that double, since a title is usually set early, and at least
- * every second. titles_write_if_new looks at once. Each writes a record if title or name has
- * changed. Any thread may call them, also in a signal handler. */
+ * every second, as often as it is called: when the recorder measures memory. titles_write_if_new
+ * looks at once. Each writes a record if title or name has changed. Any thread may call them, also
+ * in a signal handler. */
 void titles_write_if_due(struct titles *titles, struct trace_writer *writer, uint64_t time, uint32_t thread);
 void titles_write_if_new(struct titles *titles, struct trace_writer *writer, uint64_t time, uint32_t thread);
 

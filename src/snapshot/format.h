@@ -73,7 +73,7 @@ struct snapshot_form {
   uint64_t words;
   uint32_t type;
   uint16_t shape, edges;
-  uint32_t fields[FORM_EDGES]; /* of the edges; the others are 0 */
+  uint32_t fields[FORM_EDGES]; /* of the edges */
 };
 
 /* The forms of a segment. */

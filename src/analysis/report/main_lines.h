@@ -1,5 +1,5 @@
-/* The source lines where the rows of a table allocated most: of functions a line, of stacks of functions a
- * stack of lines. */
+/* The source lines where the rows of a table allocated most: of functions a line, of stacks of
+ * functions a stack of lines. */
 #ifndef ANALYSIS_MAIN_LINES_H
 #define ANALYSIS_MAIN_LINES_H
 
@@ -19,7 +19,8 @@ void main_lines_destroy(struct main_lines *lines);
  * known. *count: how many lines have some. */
 const struct group *main_line(const struct main_lines *lines, const struct group *group, size_t *count);
 
-/* Of a group by stack: the node of `lines->tree` that is the stack with most of its bytes; 0: there is none. */
+/* Of a group by stack: the node of `lines->tree` that is the stack with most of its bytes; 0: there
+ * is none. */
 uint32_t main_stack(const struct main_lines *lines, const struct group *group);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "analysis/report/verdict.h"
 
-/* Writes "parser.c:12", the line with the most of what a function allocated itself, in a tree by line. Returns
- * false and writes nothing if no line of it is known. */
+/* Writes "parser.c:12", the line with the most of what a function allocated itself, in a tree by
+ * line. Returns false and writes nothing if no line of it is known. */
 enum { NEXT_MOST = 512 };
 bool next_place(const struct report *report, const struct call_tree *lines, const struct label *function,
                 char place[NEXT_MOST]);

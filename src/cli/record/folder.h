@@ -46,8 +46,8 @@ struct folder_trace {
   uint32_t pid;
   uint64_t began_ns; /* by the monotonic clock */
   struct trace_totals totals;
-  const char
-      *nameless; /* how a runtime of the program tells the names that the trace lacks; NULL: none does */
+  /* How a runtime of the program tells the names that the trace lacks; NULL: none does. */
+  const char *nameless;
   struct unrecorded_program after; /* what the program tried to become and could not be recorded */
 };
 
