@@ -281,8 +281,11 @@ function figuresOf(head: Head, all: Totals): FigureParts[] {
   const { limits, trace } = head;
   const { brief_share: brief, brief_ns: soon } = totals;
   const figures: FigureParts[] = [];
-  /* Of two runs, as notes. */
-  const had = (name: 'peak_bytes' | 'live_at_end_bytes' | 'allocated_bytes') => all.compared && `${bytes(all.compared.totals[name]?.estimate ?? 0)} before`;
+  /* Of two runs, as notes, where the run before tells it. */
+  const had = (name: 'peak_bytes' | 'live_at_end_bytes' | 'allocated_bytes') => {
+    const before = all.compared?.totals[name];
+    return before && `${bytes(before.estimate)} before`;
+  };
   if (!limits.no_peak)
     figures.push({
       label: 'Peak',

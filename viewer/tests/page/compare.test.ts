@@ -87,6 +87,20 @@ for (const [before, after, title] of [
       await page.close();
     }));
 
+test('a number that the run before does not tell is not said to be of it', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const { trace } = makePage(folder, ['plain']);
+    const [profile, file] = [join(folder, 'before.pb.gz'), join(folder, 'compared.html')];
+    execFileSync(program('src/cli/winnow'), ['export', '-f', 'pprof', '-o', profile, trace], { stdio: 'pipe' });
+    execFileSync(program('src/cli/winnow'), ['html', '-o', file, profile, trace], { stdio: 'pipe' });
+    const { page, faults } = await openPage(file);
+    const notes = (await page.locator('.figure .note').allInnerTexts()).map((text) => text.replace(/\u202f/g, ' '));
+    assert.match(notes[0]!, /^(at|around) .* blocks$/);
+    assert.match(notes[1]!, /^[\d.]+ .?B before$/);
+    assert.deepEqual(faults, []);
+    await page.close();
+  }));
+
 test('what is wrong with a comparison is said once', { skip: without }, () =>
   inFolder(async (folder) => {
     const file = makePage(folder, ['plain']).page;
