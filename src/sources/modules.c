@@ -3,6 +3,7 @@
 
 #include "base/code_id.h"
 #include "base/text.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,11 +14,24 @@ const char *module_build_id(const struct trace_module *module, char text[2 * TRA
   return text;
 }
 
+/* Whether a file has a name with a version behind it: python3 is a link to python3.11. */
+static bool is_version_of(const char *file, const char *name) {
+  size_t own = strlen(name);
+  if (!text_begins(file, name)) return false;
+  const char *version = file + own + strspn(file + own, ".-");
+  return *version && version[strspn(version, ".0123456789")] == 0;
+}
+
 uint32_t module_of_program(const struct source *source) {
   const struct trace_text *command = &source_run(source)->command;
-  for (uint32_t i = 1; command->length && i <= source_module_count(source); i++)
-    if (!strcmp(path_name(source_module(source, i)->path.bytes), path_name(command->bytes))) return i;
-  return 0;
+  const char *name = command->length ? path_name(command->bytes) : "";
+  uint32_t found = 0;
+  for (uint32_t i = 1; *name && i <= source_module_count(source); i++) {
+    const char *file = path_name(source_module(source, i)->path.bytes);
+    if (!strcmp(file, name)) return i;
+    if (!found && is_version_of(file, name)) found = i;
+  }
+  return found;
 }
 
 void release_of_program(const struct source *source, char release[RELEASE_DIGITS + 1]) {

@@ -254,6 +254,26 @@ make_fleet_of_traces() { # FOLDER
   for i in 1 2 3 4 5; do make "host_h1${i}_2" "$1/1$i" $((200 + i)); done
 }
 
+# Where argument 0 is a link to a file with a version in its name, as python3 is.
+a_release_is_that_of_the_version_that_a_link_leads_to() {
+  need_recording
+  need_many_blocks
+  need jq; need readelf
+  local file id
+  for file in prog3.11 prog-2 prog.4 prog5; do
+    cp "$build/tests/cli/programs/allocates" $file && ln -sf $file prog
+    id=$(readelf -n $file | sed -n 's/.*Build ID: //p' | cut -c 1-12)
+    [ "$id" ] || skip "programs have no build-id"
+    "$winnow" record -q --rate 1e-3 -o t -- ./prog loop || fail "no trace"
+    succeeds report --json --by release t
+    [ "$(jq -r '.sites[].name' out)" = "$id" ] || fail "$file: $(jq -c '[.sites[].name]' out)"
+  done
+  cp prog5 progress && ln -sf progress prog
+  "$winnow" record -q --rate 1e-3 -o t -- ./prog loop || fail "no trace"
+  succeeds report --json --by release t
+  [ "$(jq -r '.sites[].name' out)" = '(build-id not known)' ] || fail "progress: $(jq -c '[.sites[].name]' out)"
+}
+
 hosts_and_releases_have_rows() {
   need jq
   local one=111111111111 two=121212121212 where i
@@ -294,5 +314,5 @@ hosts_and_releases_have_rows() {
   make plain traces/others
   succeeds report --json --by release traces
   [ "$(jq '.sites | length' out)" = 3 ] || fail "$(jq -c '[.sites[].name]' out)"
-  jq -r '.sites[].name' out | grep -q '(no build-id)' || fail "a program without a build-id: $(jq -c '[.sites[].name]' out)"
+  jq -r '.sites[].name' out | grep -q '(build-id not known)' || fail "a program without a build-id: $(jq -c '[.sites[].name]' out)"
 }

@@ -38,7 +38,7 @@ static bool name_process(struct strings *strings, const struct process *process,
   free(text);
   names->name = strings_intern(strings, process->name);
   names->host = intern_or(strings, process->host, "(host not recorded)");
-  names->release = intern_or(strings, process->release, "(no build-id)");
+  names->release = intern_or(strings, process->release, "(build-id not known)");
   return names->numbered && (names->name || !*process->name) && names->host && names->release;
 }
 
