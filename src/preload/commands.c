@@ -4,6 +4,7 @@
 #include "base/metadata.h"
 #include "base/os.h"
 #include "preload/cost.h"
+#include "preload/looks.h"
 #include "preload/malloc_host.h"
 #include "preload/process.h"
 #include "record/recorder.h"
@@ -13,23 +14,15 @@ _Atomic(bool) commands_have_budget;
 
 #define BEAT cycles_of_us(100000)
 
-/* Between two looks at what the budget allows. The processor time is asked for less often: the system adds up
- * that of all threads. */
-#define LOOK      cycles_of_us(1500)
+/* The processor time is asked for less often than LOOK: the system adds up that of all threads. */
 #define PROCESSOR cycles_of_us(100000)
-
-/* Between two looks at what is asked, and whether a time is over: a quarter of the time since a command
- * asked last, from LOOK to this. So the commands of a script are answered in milliseconds; and a program that
- * sleeps nearly all the time, in which a look takes some 20 us, as its caches are cold, looks seldom. */
-#define LOOK_LONGEST cycles_of_us(200000)
-enum { LOOK_PART = 4 };
 
 /* Of the thread that holds the control page. */
 static struct budget budget;
 static uint64_t processor_due;
 
-/* In cycles. */
-static _Atomic(uint64_t) look_due, asked_last, publication_due;
+static struct looks looks;
+static _Atomic(uint64_t) publication_due; /* in cycles */
 
 /* Written once by the thread that starts, or by a forked child while it is alone. */
 static struct recorder *_Atomic recorder;
@@ -77,24 +70,11 @@ static void follow_budget(struct recorder *active) {
   control_let_go(&process_control);
 }
 
-/* Two threads may look at the same time: then one look is too many, or the next comes late. */
-static bool look_is_due(uint64_t now) {
-  return !now || now >= atomic_load_explicit(&look_due, memory_order_relaxed);
-}
-
-static void look_again(uint64_t now, bool asks) {
-  uint64_t asked = atomic_load_explicit(&asked_last, memory_order_relaxed);
-  if (asks || !asked) atomic_store_explicit(&asked_last, asked = now, memory_order_relaxed);
-  uint64_t wait = now > asked ? (now - asked) / LOOK_PART : 0, least = LOOK, most = LOOK_LONGEST;
-  if (wait < least) wait = least;
-  atomic_store_explicit(&look_due, now + (wait < most ? wait : most), memory_order_relaxed);
-}
-
 static void obey(struct recorder *active, uint64_t now) {
   struct control_request request;
-  if (!look_is_due(now)) return;
+  if (!looks_are_due(&looks, now)) return;
   bool asks = control_claim(&process_control, &request);
-  look_again(now, asks);
+  looks_made(&looks, now, asks);
   if (!asks) return;
   if (request.changes) {
     take_budget(active, &request.sampling);
