@@ -126,4 +126,17 @@ bool asleep_is(const struct samples *samples, uint64_t from_ns, uint64_t to_ns) 
     if (samples->asleep[i].begin_ns <= from_ns && to_ns <= samples->asleep[i].end_ns) return true;
   return false;
 }
+bool asleep_not(const struct samples *samples, struct span *longest) {
+  uint64_t from = 0;
+  *longest = (struct span){0, 0};
+  for (size_t i = 0; i <= samples->asleep_count; i++) {
+    uint64_t until = i < samples->asleep_count ? samples->asleep[i].begin_ns : samples->end_ns;
+    if (until > from && until - from > longest->end_ns - longest->begin_ns)
+      *longest = (struct span){from, until};
+    if (i < samples->asleep_count) from = samples->asleep[i].end_ns;
+  }
+  longest->begin_ns += (longest->end_ns - longest->begin_ns) / 4;
+  return longest->end_ns > longest->begin_ns;
+}
+
 /* SPDX-License-Identifier: MIT */

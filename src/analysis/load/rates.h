@@ -20,6 +20,10 @@ bool samples_follow_budget(const struct samples *samples);
  * these have changed. False: not enough memory. */
 bool asleep_find(struct samples *samples);
 
+/* The longest time in which it was not asleep, without its first quarter, in which caches fill. False: there
+ * is none. */
+bool asleep_not(const struct samples *samples, struct span *longest);
+
 /* How long that was in all. The time in which some processes sampled nothing and others did is in
  * `asleep_share` alone. */
 uint64_t asleep_ns(const struct samples *samples);

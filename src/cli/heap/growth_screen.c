@@ -291,8 +291,11 @@ static void growth_screen_print_head(const struct heap_file *files, size_t count
     print_time(&files[i].graph);
     if (i) {
       uint64_t before = files[i - 1].graph.time_ns, now = files[i].graph.time_ns;
-      printf("  %s %s", text_time(text, now < before ? before - now : now - before),
-             now < before ? "earlier" : "later");
+      if (now == before)
+        fputs("  of the same moment: is it the same file?", stdout);
+      else
+        printf("  %s %s", text_time(text, now < before ? before - now : now - before),
+               now < before ? "earlier" : "later");
     }
     putchar('\n');
   }

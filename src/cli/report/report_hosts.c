@@ -77,15 +77,12 @@ static void print_unusual(const struct view *view, struct host *hosts, size_t co
   double median;
   size_t unusual;
   char bytes[32], number[64];
-  if (!hosts_find_unusual(hosts, count, &median, &unusual)) return;
+  if (count < HOSTS_LEAST || !hosts_find_unusual(hosts, count, &median, &unusual)) return;
   printf("\nHOSTS UNLIKE THE OTHERS, whose median is %s\n", text_bytes(bytes, median));
   if (unusual) puts("     bytes      ±  of usual  host");
   for (size_t i = 0; i < unusual && i < ROWS_MOST; i++) print_host(view, &hosts[i], median);
-  if (count < HOSTS_LEAST)
-    printf("  fewer than %d hosts: nothing is usual\n", HOSTS_LEAST);
-  else
-    printf("  %s%s as is usual\n", unusual > ROWS_MOST ? "others, and " : "",
-           text_number_of(number, (double)(count - unusual), "host"));
+  printf("  %s%s as is usual\n", unusual > ROWS_MOST ? "others, and " : "",
+         text_number_of(number, (double)(count - unusual), "host"));
 }
 
 static void print_hosts(const struct view *view, const struct table *table) {

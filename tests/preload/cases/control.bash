@@ -106,6 +106,9 @@ a_server_is_asleep_until_it_is_asked() {
   "$winnow" report t >report || fail "no report"
   grep -q '^  NOT SAMPLED  *for ' report || fail "the report does not say it: $(cat report)"
   grep -q 'whether it grows is not known' <(tr -s '\n ' ' ' <report) || fail "it does not say that growth is not judged: $(cat report)"
+  local next
+  next=$(sed -n 's/^  Next: winnow \(diff --at [0-9.]*s,[0-9.]*s t\) .*/\1/p' report)
+  [ "$next" ] && "$winnow" $next >said || fail "what it says to do next: $(tail -n 1 report)"
   grep -q '  trend  ' report && fail "rows have trends of what was not sampled: $(cat report)"
   [ "$(figure '[.alive[] | select(has("growth"))] | length' t)" = 0 ] || fail "rows have a growth"
   grep -q '^  held .*·' report || fail "the chart does not show it: $(cat report)"

@@ -1,0 +1,159 @@
+/* The last lines of the first screen: what its names lack, and what to do next. */
+#include "analysis/load/rates.h"
+#include "cli/package.h"
+#include "cli/report/report_callers.h"
+#include "cli/report/report_name.h"
+#include "cli/report/report_place.h"
+#include "cli/report/runtime.h"
+#include "cli/report/screen.h"
+#include "cli/text.h"
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WRAPPER_COLUMNS = 60 };
+
+enum { FILES_NAMED = 3 };
+
+/* Prints a command about the same traces, for a shell. `behind` stands there if the line has room for it. */
+static void print_command_screen(const struct view *view, const char *command, const char *behind) {
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return;
+  fputs(command, out);
+  for (size_t i = 0; i < view->options->file_count && i < FILES_NAMED; i++) {
+    fputc(' ', out);
+    text_file(out, view->options->files[i]);
+  }
+  if (view->options->file_count > FILES_NAMED) fputs(" ...", out);
+  fclose(out);
+  bool fits = text && text_columns(text) + strlen(behind) <= (size_t)text_width();
+  if (text) printf("%s%s\n", text, fits ? behind : "");
+  free(text);
+}
+
+/* The path of the first module whose file has that name; NULL: the trace has none. */
+static const char *find_module(const struct view *view, const char *name) {
+  struct source *source = view->report->samples->source;
+  for (uint32_t i = 1; i <= source_module_count(source); i++) {
+    const struct trace_module *module = source_module(source, i);
+    const char *slash = module->path.length ? strrchr(module->path.bytes, '/') : NULL;
+    if (slash && !strcmp(slash + 1, name)) return module->path.bytes;
+  }
+  return NULL;
+}
+
+static const char release[] = "/etc/os-release";
+
+/* Ends a line on a package with the server that has the same, if there is room in the line. */
+static void say_server(const struct view *view, struct paragraph *text, const char *where) {
+  const char *server = package_server(release);
+  char more[128] = "";
+  if (server && !view->report->names->served && !strstr(where, server))
+    snprintf(more, sizeof more, ", or set DEBUGINFOD_URLS=%s", server);
+  bool fits = text_columns(text->text) + strlen(more) + 3 <= (size_t)text_width();
+  say(text, "%s.", fits ? more : "");
+}
+
+/* How to get names, or else lines, where code without them has LACKING of what is held or allocated. */
+static void print_names_hint(const struct view *view) {
+  static const double LACKING = 0.1, LACKING_LINES = 0.5;
+  struct paragraph text = {.length = 0};
+  struct lacking held, allocated;
+  char package[256], where[320];
+  if (!view->options->recording.names.symbols || !grouping_is_code(view->options->grouping) ||
+      place_lacking(view, MEASURE_HELD, &held) || place_lacking(view, MEASURE_ALLOCATED, &allocated))
+    return;
+  bool names = held.names >= LACKING || allocated.names >= LACKING;
+  if (!names && held.lines < LACKING_LINES && allocated.lines < LACKING_LINES) return;
+  const struct lacking *of =
+      (names ? held.names >= LACKING : held.lines >= LACKING_LINES) ? &held : &allocated;
+  const char *name = strings_text(view->report->names->strings, names ? of->nameless : of->lineless),
+             *path = find_module(view, name), *hint = view->report->names->hint;
+  if (names && hint && strstr(hint, " not ")) { /* files that are missing, or other ones */
+    text_paragraph(stdout, hint, 2);
+    return;
+  }
+  bool packaged = path && package_of_file(path, package, sizeof package);
+  say(&text, names ? "No names: " : "No lines: ");
+  if (path && package_say_symbols(packaged ? package : NULL, path, release, where, sizeof where)) {
+    say(&text, "%s is stripped. %s", name, where);
+    say_server(view, &text, where);
+  } else if (names)
+    say(&text,
+        "%s is stripped; each row is a call. For names give the folder of its file from before strip with "
+        "--search, or build it with -g and without -s and strip, and record again.",
+        name);
+  else
+    say(&text, "%s was built without -g.", name);
+  text_paragraph(stdout, text.text, 2);
+}
+
+/* Whose functions are hidden, behind those that are wrappers, or alone. False: none are. */
+static bool say_interpreters(struct paragraph *text, const struct view *view) {
+  const bool *found = view->report->recording->wrappers.interpreters;
+  size_t before = text->length;
+  for (int i = 0; i < INTERPRETERS; i++)
+    if (found[i])
+      say(text,
+          text->length ? "; %s, for the lines that call them" : "%s are counted for the lines that call them",
+          report_interpreters[i]);
+  if (!before) *text->text = (char)toupper((unsigned char)*text->text);
+  return text->length > before;
+}
+
+/* Where nothing can be said of the whole run, what grew while it sampled. */
+static void print_next(const struct view *view) {
+  const struct samples *samples = view->report->samples;
+  struct span awake;
+  char command[80];
+  bool whole = report_is_awake(view->report) || samples->process_count > 1 || !samples->row_count;
+  if (whole || !asleep_not(samples, &awake)) {
+    print_command_screen(view, "  Next: winnow report --tree", "   (or --at end, --by stack, --all)");
+    return;
+  }
+  snprintf(command, sizeof command, "  Next: winnow diff --at %.4gs,%.4gs", (double)awake.begin_ns / 1e9,
+           (double)awake.end_ns / 1e9);
+  print_command_screen(view, command, "   (what grew while it sampled)");
+}
+
+/* ---- shared ---- */
+
+void screen_print_foot(const struct view *view) {
+  struct paragraph text = {.length = 0};
+  char fitted[FITTED_MOST];
+  size_t wrappers = view->report->recording->wrappers.count;
+  const char *note = source_limits(view->report->samples->source)->note;
+  putchar('\n');
+  text_style(stdout, STYLE_DIM);
+  if (*note) text_paragraph(stdout, note, 2);
+  if (wrappers)
+    say(&text,
+        wrappers > 1 ? "Wrappers, counted for their callers: %s and %zu more"
+                     : "Wrapper, counted for its callers: %s",
+        name_fit_paragraph(
+            fitted, FITTED_MOST,
+            strings_text(view->report->names->strings, view->report->recording->wrappers.functions[0]),
+            WRAPPER_COLUMNS, 2),
+        wrappers - 1);
+  if (say_interpreters(&text, view) || wrappers)
+    say(&text, " (--show-wrappers)."), text_paragraph(stdout, text.text, 2);
+  if (view->report->recording->wrappers.interpreters[INTERPRETER_PYTHON] &&
+      mapped_has_arenas(view->report->samples))
+    text_paragraph(
+        stdout,
+        "Python reuses freed dicts, lists, tuples and floats; each stays with the line that made it first.",
+        2);
+  const char *hint = runtime_hint(view);
+  if (hint)
+    text_paragraph(stdout, hint, 2);
+  else
+    print_names_hint(view);
+  print_command_screen(view, "  In a browser: winnow view", "");
+  print_next(view);
+  text_style(stdout, STYLE_PLAIN);
+}
+/* SPDX-License-Identifier: MIT */
