@@ -269,14 +269,14 @@ void recordings_destroy(struct recordings *found) {
 }
 
 uint64_t recordings_ask(struct recording_process *process, const struct control_sampling *sampling,
-                        uint64_t until_ns) {
+                        uint64_t duration_ns) {
   for (int i = 0; flock(process->descriptor, LOCK_EX | LOCK_NB); i++) {
     if (errno != EWOULDBLOCK || i == LOCK_ATTEMPTS) return 0;
     nanosleep(&short_pause, NULL);
   }
   uint64_t number = recordings_read(process) ? process->page.asked + 1 : 0;
   size_t place = offsetof(struct control_page, of) + number % 2 * sizeof(struct control_asked);
-  struct control_asked what = {sampling->rate, sampling->budget, until_ns};
+  struct control_asked what = {sampling->rate, sampling->budget, duration_ns};
   bool asked = number && os_write_at(process->descriptor, (const void *)&what, sizeof what, place) &&
                /* Pairs with control_claim. */
                os_write_at(process->descriptor, &number, sizeof number, offsetof(struct control_page, asked));

@@ -34,11 +34,11 @@ wn_status recordings_find(struct recordings *found, const char *name);
 
 void recordings_destroy(struct recordings *found);
 
-/* Asks the process to sample so until a time of the monotonic clock (0: for ever). Returns
+/* Asks the process to sample so for a time from when it does (0: for ever). Returns
  * the number of the request; 0: another command has the control file locked, or it cannot be
  * locked. */
 uint64_t recordings_ask(struct recording_process *process, const struct control_sampling *sampling,
-                        uint64_t until_ns);
+                        uint64_t duration_ns);
 
 /* Reads the page anew. False: another program has made the file shorter. */
 bool recordings_read(struct recording_process *process);

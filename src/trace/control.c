@@ -66,7 +66,7 @@ static bool copy_words(struct control *control, long call, void *own, void *of_p
 /* Reads what is asked. False: nothing is. */
 static bool control_read_request(struct control *control, struct control_page *page,
                                  struct control_request *request) {
-  uint64_t asked;
+  uint64_t asked, duration;
   /* Pairs with the command's third step: rate and time are there. */
   if (!LOAD(control, &page->asked, &asked)) return false;
   if (asked == atomic_load_explicit(&control->done, memory_order_relaxed)) return false;
@@ -74,8 +74,9 @@ static bool control_read_request(struct control *control, struct control_page *p
   *request = (struct control_request){.page = page, .number = asked};
   struct control_sampling *sampling = &request->sampling;
   if (!LOAD(control, &of->rate, &sampling->rate) || !LOAD(control, &of->budget, &sampling->budget) ||
-      !LOAD(control, &of->until_ns, &request->until_ns))
+      !LOAD(control, &of->duration_ns, &duration))
     return false;
+  if (duration) request->until_ns = os_monotonic_ns() + duration;
   if (!trace_rate_samples(sampling->rate)) sampling->rate = 0;
   if (!trace_rate_samples(sampling->budget) || !(sampling->rate > 0)) sampling->budget = 0;
   return true;

@@ -2,10 +2,9 @@
  *
  * The recorded process creates the file beside its trace, readable and writable for its user alone, and
  * maps it. A command opens it, and asks for another rate of sampling; 0 stops sampling. The process looks
- * at one word of the page every few milliseconds, when an allocation takes the slow path, and does what is
- * asked. It has no thread, no signal handler and no socket for this.
+ * at one word of the page now and then, when an allocation takes the slow path, and does what is asked. It has no thread, no signal handler and no socket for this.
  *
- * What is asked is a rate, until a time or for ever; or a budget, by which the process changes the rate
+ * What is asked is a rate, for a time or for ever; or a budget, by which the process changes the rate
  * itself, beginning with that one.
  *
  * A command asks:                              A thread of the process:
@@ -21,8 +20,9 @@
  * that rate in effect. A request for the sampling in effect is done, but it is no change: the trace does
  * not record it. tests/models/control.pml proves it.
  *
- * TIMED. `until_ns`, if it is not 0, is a time of the monotonic clock at which the process sets the rate
- * to 0 by itself, so no command has to live until then.
+ * TIMED. What is asked may end after a time, which begins as the process does it: a process that allocates
+ * little looks late. `until_ns`, if it is not 0, is the time of the monotonic clock at which the process
+ * sets the rate to 0 by itself, so no command has to live until then.
  *
  * CUT. Another program may make the file shorter. A load or store of the page would then end the process
  * by SIGBUS, whatever was looked at before. So the process accesses the page by system calls that copy a
@@ -45,7 +45,7 @@
 
 #define CONTROL_ENDING ".control"
 
-enum { CONTROL_VERSION = 2, CONTROL_BYTES = 4096, CONTROL_PATH_MOST = PATH_MAX + sizeof CONTROL_ENDING };
+enum { CONTROL_VERSION = 3, CONTROL_BYTES = 4096, CONTROL_PATH_MOST = PATH_MAX + sizeof CONTROL_ENDING };
 
 /* How blocks are sampled. */
 struct control_sampling {
@@ -73,8 +73,8 @@ struct control_page {
   _Alignas(64) _Atomic(uint64_t) asked;
   struct control_asked {
     _Atomic(double) rate, budget;
-    _Atomic(uint64_t) until_ns;
-  } of[2]; /* of the number asked, and of the next one: by the number modulo 2 */
+    _Atomic(uint64_t) duration_ns; /* 0: for ever */
+  } of[2];                         /* of the number asked, and of the next one: by the number modulo 2 */
   /* Written by the process. */
   _Alignas(64) _Atomic(uint64_t) done;
   _Atomic(double) rate, budget; /* now */

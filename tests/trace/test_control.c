@@ -17,6 +17,8 @@
 static struct control control;
 static const struct control_sampling first = {1e-4, 0}, usual = {1e-3, 0.01};
 static char path_of_control[sizeof control.path];
+#define HOUR ((uint64_t)3600 * 1000 * 1000 * 1000)
+
 static char folder[] = "/tmp/test_control.XXXXXX", trace[72];
 
 static struct control_page *open_page(void) {
@@ -28,10 +30,10 @@ static struct control_page *open_page(void) {
   return page;
 }
 
-static void ask(struct control_page *page, double rate, uint64_t until_ns) {
+static void ask(struct control_page *page, double rate, uint64_t duration_ns) {
   uint64_t number = atomic_load(&page->asked) + 1;
   atomic_store(&page->of[number % 2].rate, rate);
-  atomic_store(&page->of[number % 2].until_ns, until_ns);
+  atomic_store(&page->of[number % 2].duration_ns, duration_ns);
   atomic_store(&page->asked, number);
 }
 
@@ -98,11 +100,11 @@ static void a_command_killed_before_its_last_step_asked_for_nothing(void **state
   struct control_page *page = open_page();
   struct control_request request;
   atomic_store(&page->of[1].rate, 0.7);
-  atomic_store(&page->of[1].until_ns, 1);
+  atomic_store(&page->of[1].duration_ns, 1);
   assert_false(is_asked() || control_claim(&control, &request));
   ask(page, 0.2, 0);
   atomic_store(&page->of[0].rate, 0.7);
-  atomic_store(&page->of[0].until_ns, 1);
+  atomic_store(&page->of[0].duration_ns, 1);
   assert_true(control_claim(&control, &request));
   assert_true(request.sampling.rate == 0.2 && !request.until_ns);
   control_done(&control, &request);
@@ -167,12 +169,14 @@ static void a_time_ends_by_itself(void **state) {
   (void)state;
   struct control_page *page = open_page();
   struct control_request request;
-  ask(page, 0.5, os_monotonic_ns() + (uint64_t)3600 * 1000000000);
+  ask(page, 0.5, HOUR);
+  uint64_t before = os_monotonic_ns();
   assert_true(control_claim(&control, &request));
+  assert_true(request.until_ns >= before + HOUR && request.until_ns <= os_monotonic_ns() + HOUR);
   control_done(&control, &request);
   assert_true(is_timed() && !is_asked());
   assert_false(control_claim(&control, &request));
-  ask(page, 0.5, 1); /* long past */
+  ask(page, 0.5, 1); /* over at once */
   assert_true(control_claim(&control, &request) && !request.timed);
   control_done(&control, &request);
   assert_true(control_claim(&control, &request));
@@ -250,7 +254,7 @@ static void a_file_that_is_made_shorter_ends_the_control(void **state) {
   struct control_page *page = open_page();
   struct control_request request, none;
   if (atomic_load(&control.direct)) skip(); /* there is a filter of system calls */
-  ask(page, 0.5, 1);                        /* long past */
+  ask(page, 0.5, 1);                        /* over at once */
   assert_true(control_claim(&control, &request));
   ask(page, 0.7, 0);
   assert_int_equal(truncate(control.path, 0), 0);

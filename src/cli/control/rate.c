@@ -64,8 +64,7 @@ static void rate_say_done(const struct recording_process *process, const struct 
 
 static bool rate_ask(const struct asking *asking, struct recording_process *process) {
   struct control_sampling sampling = asking->is_usual ? process->page.usual : asking->sampling;
-  uint64_t until = asking->duration_ns > 0 ? os_monotonic_ns() + (uint64_t)asking->duration_ns : 0;
-  uint64_t number = recordings_ask(process, &sampling, until);
+  uint64_t number = recordings_ask(process, &sampling, (uint64_t)asking->duration_ns);
   if (!number) {
     fail_job("process %d cannot be asked: its control file is locked by another command, or was made shorter",
              (int)process->pid);
