@@ -20,7 +20,13 @@ static wn_status view_regression_write_functions(const struct pair *pair, const 
   json_begin(json, "changes", '[');
   for (size_t i = 0; i < count; i++) json_number(json, NULL, rows[i]->bytes.difference.estimate);
   json_end(json, ']');
-  if (!count || verdict->kind != REGRESSION_WORSE || !rows[0]->after) return WN_OK;
+  if (verdict->kind != REGRESSION_WORSE) return WN_OK;
+  if (!count) {
+    const char *hint = regression_hint(verdict, comparison);
+    if (*hint) json_string(json, "next", hint);
+    return WN_OK;
+  }
+  if (!rows[0]->after) return WN_OK;
   struct table lines;
   char text[NEXT_MOST];
   wn_status error =

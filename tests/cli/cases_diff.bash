@@ -290,6 +290,11 @@ END
   says 'prog\+0x[0-9a-f]+ \(new or moved\)'
   says 'do not have the same build of prog, so code without a name there'
   ! grep -Eq '^ *[-+].*prog\+0x[0-9a-f]+$' out || fail "an address is in both: $(cat out)"
+  says 'REGRESSION +Held at the peak [+][0-9.]+ [kM]B; look for names with --search FOLDER: ' # code that may have moved is no culprit
+  succeeds diff --json old.trace new.trace
+  jq -e '.verdict | .kind == "regression" and .rows == []' out >/dev/null || fail "the verdict names an address: $(jq .verdict out)"
+  printf 'view=totals\n\n' | "$build/tests/page/page_ask" new.trace old.trace >totals
+  grep -ao '"compared": .*' totals | grep -q '"next": "look for names with --search FOLDER' || fail "the next step: $(grep -ao '"next": "[^"]*"' totals)"
   succeeds diff --all new.trace again.trace
   says 'prog\+0x[0-9a-f]+ '
   ! tr '\n' ' ' <out | grep -Eq 'moved|same build' || fail "one build is taken for two: $(cat out)"
@@ -298,6 +303,7 @@ END
   "$winnow" record --rate 0.01 -o named.trace -- bin/prog 2>err || fail "$(cat err)"
   succeeds diff --all old/old.trace named.trace
   says ' extra \(new or moved\)'
+  says 'REGRESSION +Held at the peak [+][0-9.]+ [kM]B: extra [+]'
   says ' prog\+0x[0-9a-f]+ \(gone or moved\)'
 }
 

@@ -19,6 +19,21 @@ static int direction_of(const struct change *bytes) {
   return difference->estimate > 0 ? 1 : -1;
 }
 
+/* Finds rows that surely changed in the direction of the verdict: those without a name that may be code
+ * of the other run too, so that their change may be none, or all others. */
+static size_t find_rows(const struct regression *regression, const struct comparison *comparison,
+                        bool nameless, const struct compared *rows[REGRESSION_NAMED]) {
+  size_t count = 0;
+  for (size_t i = 0; i < comparison->sure_count && count < REGRESSION_NAMED; i++) {
+    const struct compared *row = &comparison->rows[i];
+    bool grew = row->bytes.difference.estimate > 0;
+    if (grew == (regression->kind == REGRESSION_WORSE) &&
+        nameless == (row->moved && compared_is_address(comparison, row)))
+      rows[count++] = row;
+  }
+  return count;
+}
+
 /* ---- shared ---- */
 
 const enum fact_name *regression_facts(const struct report *report) {
@@ -53,11 +68,14 @@ enum measure regression_measure(const struct regression *regression) {
 
 size_t regression_rows(const struct regression *regression, const struct comparison *comparison,
                        const struct compared *rows[REGRESSION_NAMED]) {
-  size_t count = 0;
-  for (size_t i = 0; i < comparison->sure_count && count < REGRESSION_NAMED; i++)
-    if ((comparison->rows[i].bytes.difference.estimate > 0) == (regression->kind == REGRESSION_WORSE))
-      rows[count++] = &comparison->rows[i];
-  return count;
+  return find_rows(regression, comparison, false, rows);
+}
+
+const char *regression_hint(const struct regression *regression, const struct comparison *comparison) {
+  const struct compared *rows[REGRESSION_NAMED];
+  bool hidden =
+      !find_rows(regression, comparison, false, rows) && find_rows(regression, comparison, true, rows);
+  return hidden ? "look for names with --search FOLDER: code without them is not matched" : "";
 }
 
 const char *regression_label(const struct facts *after, enum fact_name name) {

@@ -118,6 +118,8 @@ static void say_functions(struct paragraph *text, const struct regression *verdi
     say(text, "%s%s %s", i ? ", " : ": ", name_fit_paragraph(fitted, FITTED_MOST, name, 60, VERDICT_INDENT),
         text_change(change, rows[i]->bytes.difference.estimate));
   }
+  const char *hint = regression_hint(verdict, comparison);
+  if (*hint) say(text, "; %s", hint);
 }
 
 static wn_status print_verdict(const struct diff *diff) {
