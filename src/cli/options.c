@@ -354,8 +354,8 @@ static const struct {
      "compare what functions allocate themselves (self, default), or with all they\n"
      "call (total)"},
     {FOR_DIFF, "per", 'p', "WHAT", set_per,
-     "second or allocation: compare as if both runs had taken as long, or had\n"
-     "allocated as many bytes"},
+     "second or allocation: compare what was allocated as if both runs had taken\n"
+     "as long, or had allocated as many bytes; what was held is as it was"},
     {FOR_REPORT, "top", 'n', "N", set_top, "rows in each table; default 10, of at least 1 %"},
     {FOR_EXPORT, "top", 'n', "N", set_top, "at most so many rows; default: all"},
     {FOR_DIFF, "top", 'n', "N", set_top, "changes in each table; default 10"},

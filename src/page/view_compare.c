@@ -80,7 +80,8 @@ wn_status view_compare(struct answers *answers, const struct request *request, s
   if (request->measure == MEASURE_CHURN) json_integer(json, "life_ns", pair->after.brief_ns);
   if (request->measure == MEASURE_LASTING) json_integer(json, "life_ns", pair->after.long_ns);
   json_string(json, "note", note);
-  if (pair->scale.estimate > 0) json_estimate(json, "scale", &pair->scale);
+  struct estimate scale = pair_scale(pair, request->measure);
+  if (scale.estimate > 0) json_estimate(json, "scale", &scale);
   json_change(json, "bytes", &comparison->bytes);
   json_change(json, "blocks", &comparison->blocks);
   json_bool(json, "sure", comparison->sure);

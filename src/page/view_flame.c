@@ -33,6 +33,7 @@ struct writing {
   struct labels labels;
   const struct report *report;
   const struct pair *pair; /* of a comparison, or NULL */
+  struct estimate scale;   /* pair_scale */
   struct answer *answer;
   size_t next, label, bytes, low, high, self, blocks, samples, merged; /* columns */
   size_t before, after, change;                                        /* of a comparison */
@@ -62,7 +63,7 @@ static struct estimate view_flame_write_estimate(struct writing *writing, const 
   struct estimate bytes = report_bytes(writing->report, &branch->total.after);
   if (writing->pair) {
     struct estimate before = report_bytes(&writing->pair->before, &branch->total.before);
-    struct change change = change_of(before, bytes, &writing->pair->scale);
+    struct change change = change_of(before, bytes, &writing->scale);
     answer_number(answer, writing->before, change.before.estimate);
     answer_number(answer, writing->after, change.after.estimate);
     answer_number(answer, writing->change, change.difference.estimate);
@@ -214,7 +215,7 @@ static wn_status write_flame(struct writing *writing, const struct request *requ
 static wn_status draw(struct writing *writing, const struct call_tree *tree, const struct merged_tree *joined,
                       const struct request *request) {
   bool *chosen = NULL;
-  double scale = joined && writing->pair->scale.estimate > 0 ? writing->pair->scale.estimate : 1;
+  double scale = joined && writing->scale.estimate > 0 ? writing->scale.estimate : 1;
   wn_status error = labels_create(&writing->labels, tree, writing->report->names);
   if (!error && joined) labels_join(&writing->labels, joined, writing->pair->before.names);
   if (!error && request->of) error = views_choose(&writing->labels, request->of, &chosen);
@@ -252,7 +253,8 @@ wn_status view_flame(struct answers *answers, const struct request *request, str
 
 wn_status view_compared_flame(struct answers *answers, const struct request *request, struct answer *answer) {
   const struct pair *pair = &answers->pair;
-  struct writing writing = {.report = &pair->after, .pair = pair, .answer = answer};
+  struct writing writing = {
+      .report = &pair->after, .pair = pair, .scale = pair_scale(pair, request->measure), .answer = answer};
   unsigned details = request->fold ? TABLE_FOLDED : TABLE_SUMS;
   struct table before = {0}, after = {0};
   struct merged_tree joined = {0};

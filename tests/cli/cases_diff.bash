@@ -141,6 +141,36 @@ runs_are_scaled_before_they_are_compared() {
     fail "$(head -c 600 out)"
 }
 
+# What is held is an amount at a moment; the runs do not have more of it if they take longer.
+levels_are_not_scaled() {
+  need jq
+  make plain t
+  make many u 20000
+  local per
+  for per in second allocation; do
+    succeeds diff --json t u
+    cp out plain.json
+    succeeds diff --json --per $per t u
+    jq -e --slurpfile plain plain.json '($plain[0]) as $one | .scale.estimate as $scale |
+      def scaled(path): (path.before.estimate / ($one | path.before.estimate) / $scale - 1 | fabs) < 1e-6;
+      def kept(path): path.before == ($one | path.before);
+      $scale > 2 and scaled(.allocated.bytes) and scaled(.allocated.blocks) and scaled(.churn.bytes) and
+      scaled(.facts.totals.allocated_bytes) and scaled(.facts.totals.allocated_blocks) and scaled(.facts.totals.brief_bytes) and
+      kept(.sites.bytes) and kept(.sites.blocks) and kept(.alive.bytes) and kept(.lasting.bytes) and
+      kept(.facts.totals.peak_bytes) and kept(.facts.totals.live_at_end_bytes) and kept(.facts.totals.peak_rss_bytes) and
+      kept(.facts.totals.brief_share) and kept(.facts.totals.allocated_bytes_per_second) and kept(.facts.resident.rss_bytes)' out >/dev/null ||
+      fail "per $per: $(jq -c '.scale, .facts.totals, .sites.bytes, .churn.bytes' out)"
+  done
+  "$build/tests/page/make_planted" collected t 1 || fail "no trace"
+  make exact_collected u
+  succeeds diff --json t u
+  cp out plain.json
+  succeeds diff --json --per second t u
+  jq -e --slurpfile plain plain.json '.scale.estimate as $scale | ($scale - 1 | fabs) > 0.1 and
+    (.promoted.bytes.before.estimate / $plain[0].promoted.bytes.before.estimate / $scale - 1 | fabs) < 1e-6' out >/dev/null ||
+    fail "promoted: $(jq -c '.scale, .promoted.bytes' out)"
+}
+
 wrong_comparisons_are_refused() {
   make plain t
   refused 2 'which traces' diff

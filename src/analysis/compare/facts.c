@@ -305,6 +305,30 @@ const char *facts_label(const struct facts *facts, enum fact_name name) {
   }
 }
 
+/* Whether a fact is twice as large in a run that does the same for twice as long. */
+static bool adds_up(enum fact_name name) {
+  switch (name) {
+  case FACT_TOTALS_allocated_bytes:
+  case FACT_TOTALS_allocated_blocks:
+  case FACT_TOTALS_external_bytes:
+  case FACT_TOTALS_brief_bytes:
+  case FACT_HEAP_minor_words:
+  case FACT_HEAP_direct_words:
+  case FACT_HEAP_promoted_words:
+  case FACT_HEAP_minor_collections:
+  case FACT_HEAP_major_cycles:
+  case FACT_PAUSES_count:
+  case FACT_PAUSES_total_ns:
+  case FACT_PAUSES_minor_count:
+  case FACT_PAUSES_minor_ns:
+  case FACT_PAUSES_slice_count:
+  case FACT_PAUSES_slice_ns:
+  case FACT_PAUSES_stop_count:
+  case FACT_PAUSES_stop_ns: return true;
+  default: return false;
+  }
+}
+
 /* Counts of a part of a run, as of a program that was killed, are not those of another whole one. */
 static bool is_comparable(const struct facts *facts, enum fact_name name) {
   enum fact_group group = list[name].group;
@@ -319,7 +343,8 @@ bool facts_change(const struct facts *before, const struct facts *after, enum fa
   if (had->kind <= FACT_UNKNOWN || has->kind <= FACT_UNKNOWN || list[name].unit == UNIT_MOMENT ||
       !is_comparable(before, name) || !is_comparable(after, name))
     return false;
-  *change = change_of(had->value, has->value, scale);
+  const struct estimate once = {0};
+  *change = change_of(had->value, has->value, adds_up(name) ? scale : &once);
   return true;
 }
 /* SPDX-License-Identifier: MIT */

@@ -196,7 +196,8 @@ static inline double facts_number(const struct facts *facts, enum fact_name name
 }
 
 /* The change of a fact between two reports. False: one of them does not have it, or it is a moment, which
- * is no amount. `scale`: as in comparison_options. */
+ * is no amount. `scale`: as in comparison_options, of the facts that add up over a run: what was
+ * allocated, and what a collector did. */
 bool facts_change(const struct facts *before, const struct facts *after, enum fact_name name,
                   const struct estimate *scale, struct change *change);
 

@@ -89,9 +89,14 @@ bool pair_is_without_ranges(const struct pair *pair) {
          slept(&pair->before) || slept(&pair->after);
 }
 
+struct estimate pair_scale(const struct pair *pair, enum measure measure) {
+  bool adds_up = measure == MEASURE_ALLOCATED || measure == MEASURE_CHURN || measure == MEASURE_PROMOTED;
+  return adds_up ? pair->scale : (struct estimate){0};
+}
+
 wn_status pair_compare(const struct pair *pair, enum measure measure, enum grouping grouping,
                        enum extent extent, struct compared_tables *tables) {
-  struct comparison_options options = {extent, pair->scale};
+  struct comparison_options options = {extent, pair_scale(pair, measure)};
   return compared_tables_make(&pair->before, &pair->after, measure, grouping, &options, tables);
 }
 /* SPDX-License-Identifier: MIT */

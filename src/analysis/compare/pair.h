@@ -13,7 +13,7 @@ struct pair {
   bool moments; /* of one recording: the reports are about the rows (samples.h) that only one of them has */
   bool resized; /* of moments: some of these are of blocks that were resized in between */
   enum scaling scaling;
-  struct estimate scale; /* what is before counts so many times; all 0: once */
+  struct estimate scale; /* what adds up over the run counts so many times before; all 0: once */
 };
 
 /* Asks two recordings. Lives are brief or long by the length of the shorter run in both: with limits of
@@ -38,6 +38,10 @@ bool pair_is_exact(const struct pair *pair);
 
 /* Whether it is not known which differences are real: one is partial, or another tool's estimates. */
 bool pair_is_without_ranges(const struct pair *pair);
+
+/* How often what is before counts in a measure: a copy of `scale` for what adds up over the run, all 0 for
+ * what is there at a moment, or lives long. */
+struct estimate pair_scale(const struct pair *pair, enum measure measure);
 
 /* Both tables of a measure, and their comparison. On WN_OK the caller calls compared_tables_destroy. */
 wn_status pair_compare(const struct pair *pair, enum measure measure, enum grouping grouping,

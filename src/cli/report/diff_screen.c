@@ -46,6 +46,17 @@ static void diff_screen_print_title(const struct diff *diff) {
   puts("\n");
 }
 
+static void diff_screen_print_scale(const struct diff *diff) {
+  struct paragraph text = {.length = 0};
+  if (!diff->options->scaling) return;
+  say(&text,
+      "What was allocated before is multiplied by %.3g, as if both runs had %s. What was held is as it was.",
+      diff->pair.scale.estimate,
+      diff->options->scaling == PER_SECOND ? "taken as long" : "allocated as many bytes");
+  text_paragraph(stdout, text.text, 2);
+  putchar('\n');
+}
+
 static void diff_screen_print_change(const struct diff *diff, const struct change *change, bool sure) {
   if (sure && !diff->pair.moments)
     print_percent(change, sure);
@@ -234,9 +245,7 @@ wn_status diff_print_text(const struct diff *diff) {
   char said[COMPARISON_NOTE_MOST] = "";
   bool all = diff->options->all;
   diff_screen_print_title(diff);
-  if (diff->options->scaling)
-    printf("  What was before is multiplied by %.3g, as if both runs had %s.\n\n", diff->pair.scale.estimate,
-           diff->options->scaling == PER_SECOND ? "taken as long" : "allocated as many bytes");
+  diff_screen_print_scale(diff);
   if (diff->pair.resized)
     text_paragraph(stdout,
                    "A block that was resized in between counts on both sides: with its old size, and with "
