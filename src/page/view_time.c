@@ -1,4 +1,5 @@
 /* The view `time`: what was held, by which functions, and the process's memory, over the run. */
+#include "analysis/load/rates.h"
 #include "base/error.h"
 #include "page/labels.h"
 #include "page/views.h"
@@ -21,7 +22,8 @@ static void write_curve(struct answer *answer, const struct report *report, cons
   size_t time = answer_numbers(answer, "time"), held = answer_numbers(answer, "held"),
          low = answer_numbers(answer, "low"), high = answer_numbers(answer, "high"),
          minor = answer_numbers(answer, "minor"), major = answer_numbers(answer, "major"),
-         outside = answer_numbers(answer, "outside"), rate = answer_numbers(answer, "rate");
+         outside = answer_numbers(answer, "outside"), rate = answer_numbers(answer, "rate"),
+         asleep = answer_integers(answer, "asleep");
   for (size_t i = 0; i < count; i++) {
     struct estimate bytes = view_time_held_at(report, &moments[i]);
     double seconds = i ? (double)(moments[i].time_ns - moments[i - 1].time_ns) / 1e9 : 0;
@@ -33,6 +35,8 @@ static void write_curve(struct answer *answer, const struct report *report, cons
     answer_number(answer, major, flow[i].major);
     answer_number(answer, outside, flow[i].outside);
     answer_number(answer, rate, seconds > 0 ? flow[i].allocated / seconds : 0);
+    answer_integer(answer, asleep,
+                   asleep_is(report->samples, moments[i ? i - 1 : 0].time_ns, moments[i].time_ns));
   }
 }
 

@@ -13,6 +13,8 @@
  *   four       four functions grow to the end, the last one the most
  *   four_peak  the same, and in the middle ten large blocks live for a while, which make the peak
  *   shrunk, exact_shrunk  short-lived blocks that realloc makes smaller, at a place of its own
+ *   slept      nothing is sampled in the last four fifths of the run, in which most is freed and 40 MB are
+ *              resident
  *   level      as large all the time, with ever new blocks
  *   level_freed  the same, and at the end most is freed
  *   collected  a collected heap's: each second young block is promoted, and each second of these is dead at once
@@ -362,7 +364,7 @@ static void write_kill(struct trace_writer *writer, const char *kind, uint64_t c
 
 static uint64_t count_of(const char *kind, const char *given) {
   if (given) return strtoull(given, NULL, 10);
-  return strstr(kind, "none") ? 0 : strstr(kind, "one") ? 1 : 1000;
+  return strstr(kind, "none") ? 0 : strstr(kind, "one") ? 1 : !strcmp(kind, "slept") ? 500 : 1000;
 }
 
 int main(int argc, char **argv) {
@@ -427,6 +429,12 @@ int main(int argc, char **argv) {
     write_named(writer);
   else
     trace_write_memory(writer, &(struct trace_memory){.time_ns = 500000, .rss_bytes = 12000000});
+  if (!strcmp(kind, "slept")) {
+    trace_write_rate(writer, &(struct trace_rate){.time_ns = 500000});
+    for (uint64_t i = 300; i < 500; i++)
+      trace_write_free(writer, &(struct trace_free){.time_ns = 600000, .thread = 1, .block = i});
+    trace_write_memory(writer, &(struct trace_memory){.time_ns = 2400000, .rss_bytes = 40000000});
+  }
   if (!strcmp(kind, "named_larger"))
     trace_write_memory(writer, &(struct trace_memory){.time_ns = 600000, .rss_bytes = 90000000});
   if (!strncmp(kind, "killed_", 7) && !strstr(kind, "none")) write_kill(writer, kind, count);

@@ -95,6 +95,8 @@ export interface Head {
     writer?: string;
     /** Of the time of all processes, the part in which they sampled nothing: what they allocated then is in no number. */
     asleep_share?: number;
+    /** How long none of them sampled. */
+    asleep_ns?: number;
     /** Records are missing: totals are lower bounds. */
     partial: boolean;
     /** The trace has its end, and nothing is missing. */
@@ -281,6 +283,8 @@ export interface Time {
     top_high: Float32Array;
     /** Bytes allocated since the moment before, divided by that time in seconds. */
     rate: Float64Array;
+    /** 1: nothing was sampled since the moment before, and what was held is not known. */
+    asleep: Uint32Array;
     /** The process: its own moments. Not filtered. */
     memory_time: Float64Array;
     rss: Float64Array;

@@ -15,6 +15,8 @@ import { Resident } from './resident.tsx';
 import { VerdictLine } from './verdict.tsx';
 
 const FEW = 100;
+/** Of a run that is judged, as in the report. */
+const ASLEEP_MOST = 0.05;
 
 const baseName = (path: string) => path.slice(path.lastIndexOf('/') + 1) || path;
 
@@ -62,8 +64,11 @@ function warningsOf({ trace, kept, became, limits }: Head): string[] {
       `A part of the run is missing (${lost.join('; ') || 'records are lost'}): more was allocated than is shown, and more or less was held. The ranges hold for the recorded part.`,
     );
   else if (lost.length) lines.push(`${lost.join('; ')}.`);
-  if (trace.asleep_share)
-    lines.push(`Nothing was sampled for ${share(trace.asleep_share)} of the ${trace.processes ? "processes' time" : 'run'}: what was allocated then is in no number.`);
+  const { asleep_share: asleep } = trace;
+  if (asleep)
+    lines.push(
+      `Not sampled${trace.processes ? ` processes for ${share(asleep)} of their time: what they` : ` for ${duration(trace.asleep_ns!)} of ${duration(trace.duration_ns)}: what was`} allocated then is in resident memory alone${asleep > ASLEEP_MOST ? '; whether it grows is not known' : ''}.`,
+    );
   if (trace.stacks_cut > 0)
     lines.push(`The callstacks of ${numberOf(trace.stacks_cut, 'block')} were cut. Record with a larger --stack-depth.`);
   if (!trace.complete && !running.value && !trace.writer)

@@ -288,10 +288,11 @@ function Readout() {
   const { index } = at;
   const layer = at.layer === null ? null : layers.value[at.layer];
   const rss = hasResident.value && atMoments(columns.time, columns.memory_time, columns.rss)[index];
+  const isSampled = !columns.asleep[index];
   return (
     <span>
-      {duration(columns.time[index]!)}: held {bytes(columns.held[index]!)} ({range(columns.low[index]!, columns.high[index]!)})
-      {rss ? `, resident ${bytes(rss)}` : ''}, {bytes(columns.rate[index]!)}/s
+      {duration(columns.time[index]!)}: {isSampled ? `held ${bytes(columns.held[index]!)} (${range(columns.low[index]!, columns.high[index]!)})` : 'not sampled'}
+      {rss ? `, resident ${bytes(rss)}` : ''}{isSampled && `, ${bytes(columns.rate[index]!)}/s`}
       {layer && (
         <>
           {' · '}
@@ -324,16 +325,20 @@ function AsTable() {
   const areas = head.value?.collected ? areaNames : [];
   const collections = columns.collection_time.length ? collectionsOf(columns) : null;
   const heads = ['time', 'held', '95 % range', ...areas, 'resident', 'allocated a second', ...(collections ? ['collections', 'ends of major cycles'] : []), ...topLayers.value.map(({ label }) => compactName(label!.text, 30))];
-  const rows = Array.from(columns.time, (at, index) => [
-    duration(at),
-    bytes(columns.held[index]!),
-    range(columns.low[index]!, columns.high[index]!),
-    ...areas.map((area) => bytes(columns[area][index]!)),
-    rss[index] === null ? '–' : bytes(rss[index]!),
-    bytes(columns.rate[index]!),
-    ...(collections?.[index] ?? []),
-    ...topLayers.value.map(({ values }) => bytes(values[index]!)),
-  ]);
+  const rows = Array.from(columns.time, (at, index) => {
+    const sampled = (text: string) => (columns.asleep[index] ? '–' : text);
+    const bytesOf = (values: Curve) => sampled(bytes(values[index]!));
+    return [
+      duration(at),
+      bytesOf(columns.held),
+      sampled(range(columns.low[index]!, columns.high[index]!)),
+      ...areas.map((area) => bytesOf(columns[area])),
+      rss[index] === null ? '–' : bytes(rss[index]!),
+      bytesOf(columns.rate),
+      ...(collections?.[index] ?? []),
+      ...topLayers.value.map(({ values }) => bytesOf(values)),
+    ];
+  });
   return <DataTable label="The chart over time as a table" heads={heads} rows={rows} />;
 }
 

@@ -113,7 +113,7 @@ function sumsOf(layers: Layer[], held: Float64Array): number[][] {
 
 /** Where a layer between two curves is highest for so many moments: the first of them, and how low and how high it is
  *  throughout. */
-export function roomIn(lower: ArrayLike<number> | undefined, upper: ArrayLike<number>, moments: number): { from: number; low: number; high: number } {
+export function roomIn(lower: ArrayLike<number | null> | undefined, upper: ArrayLike<number | null>, moments: number): { from: number; low: number; high: number } {
   let best = { from: 0, low: 0, high: 0 };
   for (let from = 0; from + moments < upper.length; from++) {
     let [low, high] = [0, Infinity];
@@ -130,7 +130,7 @@ export class TimeChart {
   private chart: uPlot | null = null;
   private colours: Colours;
   private picture: Picture | null = null;
-  private sums: number[][] = [];
+  private sums: (number | null)[][] = [];
   private marks: Marks = { moment: null, peak: 0, range: null };
   private fixed = 0;
 
@@ -171,19 +171,21 @@ export class TimeChart {
     if (width) this.chart?.setSize({ width, height: HEIGHT });
   }
 
-  /** Series and their data, those that lie behind first: all that was held, then the layers from the topmost down. */
-  private series({ answer: { columns }, isOfRate, layers, chosen, resident }: Picture): [uPlot.Series, ArrayLike<number | null>][] {
+  /** Series and their data, those that lie behind first: all that was held, then the layers from the topmost down. What comes
+   *  from samples has gaps where nothing was sampled. */
+  private series({ answer: { columns }, isOfRate, layers, chosen, resident }: Picture): [uPlot.Series, (number | null)[]][] {
     const { muted, wash, rest, accent } = this.colours;
-    if (isOfRate) return [[line(muted, wash), columns.rate]];
-    this.sums = sumsOf(layers, columns.held);
+    const sampled = (values: ArrayLike<number>) => Array.from(values, (value, index) => (columns.asleep[index] ? null : value));
+    if (isOfRate) return [[line(muted, wash), sampled(columns.rate)]];
+    this.sums = sumsOf(layers, columns.held).map(sampled);
     const rss = resident ? atMoments(columns.time, columns.memory_time, columns.rss) : [];
     return [
-      [line(...rest), columns.held],
-      ...layers.map(({ fill, stroke }, index): [uPlot.Series, number[]] => [line(css(stroke), css(fill)), this.sums[index]!]).reverse(),
-      [line(undefined), columns.low],
-      [line(undefined), columns.high],
+      [line(...rest), sampled(columns.held)],
+      ...layers.map(({ fill, stroke }, index): [uPlot.Series, (number | null)[]] => [line(css(stroke), css(fill)), this.sums[index]!]).reverse(),
+      [line(undefined), sampled(columns.low)],
+      [line(undefined), sampled(columns.high)],
       ...(resident ? [[{ ...line(muted, undefined, 1.25), dash: [4, 3] }, rss] as [uPlot.Series, (number | null)[]]] : []),
-      ...(chosen ? [[line(accent, undefined, 2), chosen] as [uPlot.Series, ArrayLike<number>]] : []),
+      ...(chosen ? [[line(accent, undefined, 2), sampled(chosen)] as [uPlot.Series, (number | null)[]]] : []),
     ];
   }
 
@@ -194,8 +196,8 @@ export class TimeChart {
     this.listen(this.chart);
   }
 
-  private data(all: [uPlot.Series, ArrayLike<number | null>][]): uPlot.AlignedData {
-    return [seconds(this.picture!.answer.columns.time), ...all.map(([, values]) => Array.from(values))] as uPlot.AlignedData;
+  private data(all: [uPlot.Series, (number | null)[]][]): uPlot.AlignedData {
+    return [seconds(this.picture!.answer.columns.time), ...all.map(([, values]) => values)];
   }
 
   private axis(values: (value: number) => string): uPlot.Axis {
@@ -255,7 +257,7 @@ export class TimeChart {
     const { idx, top = -1 } = chart.cursor;
     if (idx == null || top < 0) return this.handlers.onHover(null);
     const value = chart.posToVal(top, 'y');
-    const layer = this.picture!.isOfRate ? -1 : this.sums.findIndex((sum) => value <= sum[idx]!);
+    const layer = this.picture!.isOfRate ? -1 : this.sums.findIndex((sum) => value <= (sum[idx] ?? -1));
     this.handlers.onHover({ index: idx, layer: layer < 0 ? null : layer });
   }
 

@@ -72,6 +72,34 @@ for (const [kind, words, limit] of [['killed_for_memory', 'killed for memory (li
       await page.close();
     }));
 
+test('where nothing was sampled the chart has a gap, and the page says so in the words of the report', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const { trace, page: file } = makePage(folder, ['slept']);
+    const report = execFileSync(program('src/cli/winnow'), ['report', '--no-symbols', trace], { encoding: 'utf8' });
+    const said = /NOT SAMPLED\s+(for [^]*?)\n\n/.exec(report)![1]!.replace(/\s+/g, ' ');
+    const { page, faults } = await openFile(file);
+    assert.ok((await textOf(page, '#header')).includes(`Not sampled ${said}.`), await textOf(page, '#header'));
+    /* A little above the foot of the chart what was held is painted, and nothing else. */
+    const painted = await page.locator('#time-chart canvas').evaluate((canvas: HTMLCanvasElement) => {
+      const { x, y, width, height } = document.querySelector('#time-chart .u-over')!.getBoundingClientRect();
+      const host = canvas.getBoundingClientRect();
+      const { data } = canvas.getContext('2d')!.getImageData(x - host.x, y - host.y + height - 3, width, 1);
+      return [0.1, 0.15, 0.3, 0.6, 0.9].map((part) => data[4 * Math.round(part * width) + 3]! > 0);
+    });
+    assert.deepEqual(painted, [true, true, false, false, false]);
+    await page.locator('#time-chart .u-over').hover({ position: { x: 800, y: 40 } });
+    assert.match(await textOf(page, '#time .readout'), /^\S+ ms: not sampled/);
+    await page.getByRole('button', { name: 'show as table' }).first().click();
+    const rows = await page.locator('#time table tr').allInnerTexts().then((texts) => texts.map((text) => text.replace(/\u202f/g, ' ').split('\t')));
+    const of = (name: string) => rows[0]!.indexOf(name);
+    const last = rows.at(-1)!;
+    assert.deepEqual(['held', '95 % range', 'allocated a second'].map((name) => last[of(name)]), ['–', '–', '–']);
+    assert.ok(rows.some((row) => row[of('held')] === '–' && row[of('resident')] === '40.0 MB'));
+    assert.notEqual(rows[20]![of('held')], '–');
+    assert.deepEqual(faults, []);
+    await page.close();
+  }));
+
 for (const [kind, words] of [['killed_for_memory', 'killed for memory (limit 64.0 MB)'], ['killed_probably', 'probably killed for memory (limit 64.0 MB)']] as const)
   test(`a page of a ${kind} trace opens at the end, unless another moment is asked for`, { skip: without }, () =>
     inFolder(async (folder) => {
