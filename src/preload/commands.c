@@ -114,7 +114,10 @@ void commands_publish(void) {
 }
 
 void commands_beat(void) {
-  if (cost_now() >= atomic_load_explicit(&publication_due, memory_order_relaxed)) commands_publish();
+  uint64_t now = cost_now(), due = atomic_load_explicit(&publication_due, memory_order_relaxed);
+  if (now >= due && atomic_compare_exchange_strong_explicit(&publication_due, &due, now + BEAT,
+                                                            memory_order_relaxed, memory_order_relaxed))
+    commands_publish();
 }
 
 void commands_end(void) { control_remove(&process_control); }

@@ -287,6 +287,7 @@ names_are_not_new_where_the_other_build_had_none() {
 # Two builds of one program, which differ by a function before the others; stripped, and recorded under one path.
 two_stripped_builds_are_compared() {
   need_recording
+  need_many_blocks
   need jq
   need cc
   need strip
