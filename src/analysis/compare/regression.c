@@ -19,16 +19,15 @@ static int direction_of(const struct change *bytes) {
   return difference->estimate > 0 ? 1 : -1;
 }
 
-/* Finds rows that surely changed in the direction of the verdict: those without a name that may be code
- * of the other run too, so that their change may be none, or all others. */
-static size_t find_rows(const struct regression *regression, const struct comparison *comparison,
-                        bool nameless, const struct compared *rows[REGRESSION_NAMED]) {
+/* Finds rows that surely changed in the direction of the verdict: those that may be code of the other run
+ * too, so that their change may be none, or all others. */
+static size_t find_rows(const struct regression *regression, const struct comparison *comparison, bool moved,
+                        const struct compared *rows[REGRESSION_NAMED]) {
   size_t count = 0;
   for (size_t i = 0; i < comparison->sure_count && count < REGRESSION_NAMED; i++) {
     const struct compared *row = &comparison->rows[i];
     bool grew = row->bytes.difference.estimate > 0;
-    if (grew == (regression->kind == REGRESSION_WORSE) &&
-        nameless == (row->moved && compared_is_address(comparison, row)))
+    if (grew == (regression->kind == REGRESSION_WORSE) && moved == (row->moved != NOT_MOVED))
       rows[count++] = row;
   }
   return count;

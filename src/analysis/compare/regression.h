@@ -25,13 +25,13 @@ struct regression regression_find(const struct pair *pair, const struct facts *b
 enum measure regression_measure(const struct regression *regression);
 
 /* Sets `rows` to the rows that are named beside the verdict, and returns their number: those that
- * surely changed in its direction, the largest change first. Code without a name that may have moved
- * (FATE in comparison.h) is none of them. The comparison is of regression_measure. */
+ * surely changed in its direction, the largest change first. Code that may have moved (FATE in
+ * comparison.h) is none of them. The comparison is of regression_measure. */
 enum { REGRESSION_NAMED = 2 };
 size_t regression_rows(const struct regression *regression, const struct comparison *comparison,
                        const struct compared *rows[REGRESSION_NAMED]);
 
-/* What to do where code without a name changed and no row is named, for people; empty elsewhere. */
+/* What to do where only code that may have moved changed, and no row is named, for people; empty elsewhere. */
 const char *regression_hint(const struct regression *regression, const struct comparison *comparison);
 
 /* The label of a fact of the report after, for people. */
