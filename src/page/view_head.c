@@ -87,10 +87,10 @@ static wn_status make_grown(const struct report *report, struct table *grown) {
 }
 
 /* The line with the most of what a function held itself, as "parser.c:12"; or nothing. */
-static void view_head_write_place(struct json *json, const char *name, const struct report *report,
-                                  const struct call_tree *lines, const struct label *function) {
+static void view_head_write_place(struct json *json, const char *name, const struct table *functions,
+                                  const struct main_lines *lines, const struct label *function) {
   char place[NEXT_MOST] = "";
-  next_place(report, lines, function, place);
+  next_place(functions, lines, function, place);
   json_string(json, name, place);
 }
 
@@ -99,7 +99,8 @@ static void view_head_write_place(struct json *json, const char *name, const str
 struct holders {
   const struct report *report;
   const struct group *largest[HOLDERS + 1];
-  struct table *table, grown, lines;
+  struct table *table, grown;
+  struct main_lines lines;
   struct labels labels;
 };
 
@@ -115,7 +116,7 @@ static bool is_large(const struct holders *holders) {
 /* The paths by line may be many, and are made only if a function has a name on the page. */
 static wn_status make_lines(struct holders *holders, const struct verdict *verdict) {
   if (!verdict->culprits && !is_large(holders)) return WN_OK;
-  return report_table(holders->report, MEASURE_HELD, BY_WHOLE_LINE, TABLE_SUMS, &holders->lines);
+  return table_find_lines(holders->table, &holders->lines);
 }
 
 static wn_status make_holders(struct answers *answers, const struct verdict *verdict,
@@ -132,7 +133,7 @@ static wn_status make_holders(struct answers *answers, const struct verdict *ver
 }
 
 static void free_holders(struct holders *holders) {
-  table_destroy(&holders->lines);
+  main_lines_destroy(&holders->lines);
   table_destroy(&holders->grown);
   labels_destroy(&holders->labels);
 }
@@ -147,20 +148,16 @@ static void view_head_write_holder(struct json *json, struct holders *holders, c
   json_estimate(json, "bytes", &bytes);
   if (holders->grown.details & TABLE_GROWTH)
     json_string(json, "trend", trend_of(holders->table, &holders->grown, group, SITES_BY_SELF, verdict));
-  view_head_write_place(json, "place", holders->report, &holders->lines.tree,
+  view_head_write_place(json, "place", holders->table, &holders->lines,
                         &holders->table->tree.labels[group->label]);
   json_end(json, '}');
 }
 
 /* What a function held itself, in the first rows' table. */
 static void write_held(struct json *json, const struct holders *holders, const struct label *function) {
-  const struct call_tree *tree = &holders->table->tree;
+  const struct group *group = table_find_group(holders->table, function);
   struct estimate bytes = {0};
-  for (size_t i = 0; i < tree->group_count; i++) {
-    const struct label *label = &tree->labels[tree->groups[i].label];
-    if (label->function == function->function && label->module == function->module)
-      bytes = report_bytes(holders->report, &tree->groups[i].self);
-  }
+  if (group) bytes = report_bytes(holders->report, &group->self);
   json_estimate(json, NULL, &bytes);
 }
 
@@ -168,27 +165,22 @@ static void write_held(struct json *json, const struct holders *holders, const s
 static wn_status write_next_of_allocated(const struct holders *holders, const struct verdict *verdict,
                                          struct json *json) {
   char text[NEXT_MOST] = "";
-  struct table table, lines;
+  struct table table;
   const struct group *largest[HOLDERS + 1] = {NULL};
-  wn_status error = report_table(holders->report, MEASURE_ALLOCATED, BY_FUNCTION, TABLE_SUMS, &table);
+  wn_status error = report_table(holders->report, MEASURE_ALLOCATED, BY_FUNCTION, TABLE_LINES, &table);
   if (error) return error;
   for (size_t i = 0; i < table.tree.group_count; i++) rank(largest, &table.tree.groups[i]);
-  error = report_table(holders->report, MEASURE_ALLOCATED, BY_WHOLE_LINE, TABLE_SUMS, &lines);
-  if (!error) {
-    next_step(holders->report, verdict, largest[0] ? table_label(&table, largest[0]) : NULL, &lines.tree,
-              text);
-    table_destroy(&lines);
-    json_string(json, "next", text);
-  }
+  next_step(&table, &table.lines, verdict, largest[0] ? table_label(&table, largest[0]) : NULL, text);
+  json_string(json, "next", text);
   table_destroy(&table);
-  return error;
+  return WN_OK;
 }
 
 static wn_status write_next(const struct holders *holders, const struct verdict *verdict, struct json *json) {
   char text[NEXT_MOST];
   const struct group *first = holders->largest[0];
   if (next_measure(verdict) == MEASURE_ALLOCATED) return write_next_of_allocated(holders, verdict, json);
-  next_step(holders->report, verdict, first ? table_label(holders->table, first) : NULL, &holders->lines.tree,
+  next_step(holders->table, &holders->lines, verdict, first ? table_label(holders->table, first) : NULL,
             text);
   json_string(json, "next", text);
   return WN_OK;
@@ -206,7 +198,7 @@ static wn_status write_holders(struct answers *answers, const struct verdict *ve
     json_end(json, ']');
     json_begin(json, "places", '[');
     for (size_t i = 0; i < verdict->culprits; i++)
-      view_head_write_place(json, NULL, holders.report, &holders.lines.tree, &verdict->culprit[i].function);
+      view_head_write_place(json, NULL, holders.table, &holders.lines, &verdict->culprit[i].function);
     json_end(json, ']');
     json_begin(json, "held", '[');
     for (size_t i = 0; i < verdict->culprits; i++) write_held(json, &holders, &verdict->culprit[i].function);

@@ -6,7 +6,7 @@
 #include "page/views.h"
 
 /* The functions that are named, each with its change, and the line of the first. */
-static wn_status view_regression_write_functions(const struct pair *pair, const struct regression *verdict,
+static wn_status view_regression_write_functions(const struct regression *verdict,
                                                  const struct comparison *comparison, struct json *json) {
   const struct compared *rows[REGRESSION_NAMED];
   size_t count = regression_rows(verdict, comparison, rows);
@@ -27,15 +27,14 @@ static wn_status view_regression_write_functions(const struct pair *pair, const 
     return WN_OK;
   }
   if (!rows[0]->after) return WN_OK;
-  struct table lines;
+  struct main_lines lines;
   char text[NEXT_MOST];
-  wn_status error =
-      report_table(&pair->after, regression_measure(verdict), BY_WHOLE_LINE, TABLE_SUMS, &lines);
+  wn_status error = table_find_lines(comparison->after, &lines);
   if (error) return error;
-  next_begin(&pair->after, &lines.tree, table_label(comparison->after, rows[0]->after), "look at ",
+  next_begin(comparison->after, &lines, table_label(comparison->after, rows[0]->after), "look at ",
              ": why is this more than before?", text);
   json_string(json, "next", text);
-  table_destroy(&lines);
+  main_lines_destroy(&lines);
   return WN_OK;
 }
 
@@ -46,7 +45,7 @@ static wn_status view_regression_write_change(const struct pair *pair, const str
   if (error) return error;
   json_string(json, "fact", regression_label(after, verdict->fact));
   json_number(json, "change", verdict->change.difference.estimate);
-  error = view_regression_write_functions(pair, verdict, &tables.comparison, json);
+  error = view_regression_write_functions(verdict, &tables.comparison, json);
   compared_tables_destroy(&tables);
   return error;
 }

@@ -50,38 +50,25 @@ static const char *higher_rate(const struct report *report, char text[64]) {
   return text;
 }
 
-/* The line with the most of what a function allocated itself, in a tree by line; NULL: no line of it is
- * known. */
-static const struct group *next_line_of(const struct call_tree *lines, const struct label *function) {
-  const struct group *best = NULL;
-  for (size_t i = 0; i < lines->group_count; i++) {
-    const struct group *group = &lines->groups[i];
-    const struct label *label = &lines->labels[group->label];
-    if (!label->line || !group->self.bytes.samples || label->function != function->function ||
-        label->module != function->module)
-      continue;
-    if (!best || group->self.bytes.total > best->self.bytes.total) best = group;
-  }
-  return best;
-}
-
 /* ---- shared ---- */
 
-bool next_place(const struct report *report, const struct call_tree *lines, const struct label *function,
+bool next_place(const struct table *functions, const struct main_lines *lines, const struct label *function,
                 char place[NEXT_MOST]) {
-  const struct group *line = next_line_of(lines, function);
+  size_t count;
+  const struct group *group = lines->of ? table_find_group(functions, function) : NULL,
+                     *line = group ? main_line(lines, group, &count) : NULL;
   if (!line) return false;
-  const char *file = strings_text(report->names->strings, lines->labels[line->label].file),
-             *slash = strrchr(file, '/');
-  snprintf(place, NEXT_MOST, "%.200s:%u", slash ? slash + 1 : file, lines->labels[line->label].line);
+  const struct label *label = &lines->tree.labels[line->label];
+  const char *file = path_name(strings_text(functions->report->names->strings, label->file));
+  snprintf(place, NEXT_MOST, "%.200s:%u", file, label->line);
   return true;
 }
 
-void next_begin(const struct report *report, const struct call_tree *lines, const struct label *function,
+void next_begin(const struct table *functions, const struct main_lines *lines, const struct label *function,
                 const char *before, const char *behind, char text[NEXT_MOST]) {
   char place[NEXT_MOST];
-  const char *name = strings_text(report->names->strings, function->function);
-  if (!next_place(report, lines, function, place))
+  const char *name = strings_text(functions->report->names->strings, function->function);
+  if (!next_place(functions, lines, function, place))
     snprintf(place, sizeof place, "%.80s%s", name, strlen(name) > 80 ? "..." : "");
   snprintf(text, NEXT_MOST, "%s%.300s%s", before, place, behind);
 }
@@ -110,15 +97,15 @@ enum measure next_measure(const struct verdict *verdict) {
   return verdict->kind == VERDICT_BRIEF ? MEASURE_ALLOCATED : MEASURE_HELD;
 }
 
-void next_step(const struct report *report, const struct verdict *verdict, const struct label *largest,
-               const struct call_tree *lines, char text[NEXT_MOST]) {
+void next_step(const struct table *functions, const struct main_lines *lines, const struct verdict *verdict,
+               const struct label *largest, char text[NEXT_MOST]) {
   bool leaks = verdict->kind == VERDICT_LEAK || verdict->blocks == VERDICT_LEAK;
-  next_way(report, verdict->kind, text);
+  next_way(functions->report, verdict->kind, text);
   if (verdict->culprits)
-    next_begin(report, lines, &verdict->culprit[0].function, "look at ",
+    next_begin(functions, lines, &verdict->culprit[0].function, "look at ",
                leaks ? ": what should free this, and when?" : ": is all of this still needed?", text);
   else if (!*text && verdict->kind != VERDICT_MAPPED && largest && largest->function)
-    next_begin(report, lines, largest,
+    next_begin(functions, lines, largest,
                verdict->kind == VERDICT_BRIEF ? "to allocate less, begin at "
                                               : "to use less memory, begin at ",
                "", text);

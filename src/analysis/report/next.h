@@ -4,10 +4,11 @@
 
 #include "analysis/report/verdict.h"
 
-/* Writes "parser.c:12", the line with the most of what a function allocated itself, in a tree by
- * line. Returns false and writes nothing if no line of it is known. */
+/* Writes "parser.c:12", the line with the most of what a function allocated itself: `lines` are those
+ * of a table by function (table_find_lines), or all 0. Returns false and writes nothing if no line of
+ * it is known. */
 enum { NEXT_MOST = 512 };
-bool next_place(const struct report *report, const struct call_tree *lines, const struct label *function,
+bool next_place(const struct table *functions, const struct main_lines *lines, const struct label *function,
                 char place[NEXT_MOST]);
 
 /* Writes how to go on after a verdict that is about no function: how to record again, or what to
@@ -20,13 +21,12 @@ void next_way(const struct report *report, enum verdict_kind kind, char text[NEX
 enum measure next_measure(const struct verdict *verdict);
 
 /* Writes the step after a verdict: next_way, or where to begin; empty where there is nothing to
- * begin at. By next_measure, `largest` is the function with the most, or NULL, and `lines` a tree
- * by line. */
-void next_step(const struct report *report, const struct verdict *verdict, const struct label *largest,
-               const struct call_tree *lines, char text[NEXT_MOST]);
+ * begin at. `functions` is by next_measure, and `largest` the function with the most, or NULL. */
+void next_step(const struct table *functions, const struct main_lines *lines, const struct verdict *verdict,
+               const struct label *largest, char text[NEXT_MOST]);
 
 /* Writes where to begin with a function: its line, or its name where no line is known. */
-void next_begin(const struct report *report, const struct call_tree *lines, const struct label *function,
+void next_begin(const struct table *functions, const struct main_lines *lines, const struct label *function,
                 const char *before, const char *behind, char text[NEXT_MOST]);
 
 #endif

@@ -356,6 +356,15 @@ wn_status report_tree(const struct report *report, const struct samples *samples
   return error;
 }
 
+const struct group *table_find_group(const struct table *table, const struct label *function) {
+  for (size_t i = 0; i < table->tree.group_count; i++) {
+    const struct label *label = table_label(table, &table->tree.groups[i]);
+    if (label->function == function->function && label->module == function->module)
+      return &table->tree.groups[i];
+  }
+  return NULL;
+}
+
 wn_status table_find_lines(const struct table *table, struct main_lines *lines) {
   struct table by_line;
   wn_status error = report_table(table->report, table->measure, BY_WHOLE_LINE, TABLE_SUMS, &by_line);

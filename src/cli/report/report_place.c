@@ -98,13 +98,10 @@ wn_status place_of_function(const struct view *view, enum measure measure, const
   *buffer = 0;
   wn_status error = report_table(view->report, measure, BY_FUNCTION, TABLE_LINES, &table);
   if (error) return error;
-  for (size_t i = 0, count; i < table.tree.group_count; i++) {
-    const struct group *group = &table.tree.groups[i];
-    const struct label *here = &table.tree.labels[group->label];
-    if (here->function != label->function || here->module != label->module) continue;
-    const struct group *line = main_line(&table.lines, group, &count);
-    if (line) place_write(view, &table.lines.tree, line, 1, buffer, size);
-  }
+  size_t count;
+  const struct group *group = table_find_group(&table, label),
+                     *line = group ? main_line(&table.lines, group, &count) : NULL;
+  if (line) place_write(view, &table.lines.tree, line, 1, buffer, size);
   table_destroy(&table);
   return WN_OK;
 }
