@@ -2,7 +2,8 @@
  *
  * The recorded process creates the file beside its trace, readable and writable for its user alone, and
  * maps it. A command opens it, and asks for another rate of sampling; 0 stops sampling. The process looks
- * at one word of the page now and then, when an allocation takes the slow path, and does what is asked. It has no thread, no signal handler and no socket for this.
+ * at one word of the page now and then, when an allocation takes the slow path, and does what is asked.
+ * It has no thread, no signal handler and no socket for this.
  *
  * What is asked is a rate, for a time or for ever; or a budget, by which the process changes the rate
  * itself, beginning with that one.

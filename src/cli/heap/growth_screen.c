@@ -316,8 +316,10 @@ static void print_doubts(const struct heap_file *files, size_t count) {
 static void print_total(const struct heap_file *files, size_t count) {
   char text[40];
   printf("\n  Reachable  %s", text_bytes(text, (double)files[0].reachable));
-  for (size_t i = 1; i < count; i++)
-    printf(", %s", text_change(text, (double)files[i].reachable - (double)files[i - 1].reachable));
+  for (size_t i = 1; i < count; i++) {
+    printf(", then %s", text_bytes(text, (double)files[i].reachable));
+    printf(" (%s)", text_change(text, (double)files[i].reachable - (double)files[i - 1].reachable));
+  }
   putchar('\n');
 }
 
