@@ -31,7 +31,7 @@ function(winnow_library target)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${LIBRARY_EXPORT})
   target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  if(LIBRARY_CHECKS)
+  if(LIBRARY_CHECKS AND NOT WINNOW_CHECKS)
     winnow_sources(sources ${LIBRARY_PARTS})
     add_library(${target}-objects OBJECT ${sources})
     target_link_libraries(${target}-objects PRIVATE winnow_flags)

@@ -1,7 +1,7 @@
 # winnow_part(NAME SOURCES...): one folder of src/, such as base or gc/store, as an object library that may see what src/LAYERS
 # lists for it. Its target is part_base, part_gc_store.
 # winnow_test(NAME SOURCES... [PARTS ...] [LIBRARIES ...] [LABELS ...] [TIMEOUT s] [STATISTICS]
-#   [ONE_RUN_IN n]): a cmocka program run by ctest.
+#   [ONE_RUN_IN n] [SHORT m]): a cmocka program run by ctest.
 file(STRINGS ${PROJECT_SOURCE_DIR}/src/LAYERS layers)
 foreach(line ${layers})
   string(REGEX MATCH "^([a-z/]+): *(.*)$" ignored "${line}")
@@ -150,8 +150,9 @@ endfunction()
 # in each build, so the tiny build leaves the test out.
 # ONE_RUN_IN: sanitizers look at memory alone, and the tiny build at tables, so there the test makes
 # one run in n (support/runs.h) and judges no figures. `make soak` makes all runs under AddressSanitizer.
+# SHORT: in the other builds it makes one run in m and judges with wider bounds; `make soak` makes all runs.
 function(winnow_test name)
-  cmake_parse_arguments(TEST "STATISTICS" "TIMEOUT;ONE_RUN_IN" "PARTS;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "STATISTICS" "TIMEOUT;ONE_RUN_IN;SHORT" "PARTS;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${TEST_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE winnow_flags cmocka ${TEST_LIBRARIES} m pthread dl)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
@@ -179,8 +180,10 @@ function(winnow_test name)
   endif()
   if(TEST_ONE_RUN_IN AND (WINNOW_SANITIZE OR WINNOW_TINY))
     set_tests_properties(${name} PROPERTIES ENVIRONMENT TEST_ONE_RUN_IN=${TEST_ONE_RUN_IN})
+  elseif(TEST_SHORT)
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT TEST_ONE_RUN_IN=${TEST_SHORT})
   endif()
-  if(TEST_ONE_RUN_IN AND WINNOW_SANITIZE)
+  if(TEST_SHORT OR TEST_ONE_RUN_IN AND WINNOW_SANITIZE)
     add_test(NAME soak_${name} COMMAND ${name})
     set_tests_properties(soak_${name} PROPERTIES TIMEOUT 1200 LABELS "soak;all_runs")
   endif()

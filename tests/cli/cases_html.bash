@@ -114,7 +114,7 @@ wrong_pages_are_refused() {
 }
 
 pages_are_written_as_a_whole() {
-  make many t.trace 300000
+  make many t.trace 100000
   echo old >t.html
   # A limit on the size of files is a disk that is full.
   (ulimit -f 100; trap '' XFSZ; "$winnow" html t.trace >out 2>err)
@@ -232,7 +232,7 @@ damaged_traces_have_pages() {
 }
 
 large_pages_keep_fewer_samples() {
-  make many t.trace 300000
+  make many t.trace 100000
   succeeds html --full t.trace
   local page data
   page=$(stat -c %s "$source/viewer/page.html")

@@ -548,7 +548,7 @@ static void other_domains_go_on_meanwhile(void **state) {
   assert_int_equal(wn_heap_open(NULL, &heap), WN_OK);
   assert_int_equal(wn_domain_attach(heap, &domain), WN_OK);
   for (int i = 0; i < 3; i++) assert_int_equal(wn_domain_spawn(domain, allocate, NULL, &joins[i]), WN_OK);
-  for (int i = 0; i < 20; i++) {
+  for (int i = 0; i < 8; i++) {
     struct graph graph;
     assert_int_equal(wn_heap_snapshot(domain, path), WN_OK);
     load(path, &graph);

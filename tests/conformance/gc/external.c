@@ -37,7 +37,7 @@ static void byte_blocks_of_up_to_a_megabyte_stay_bounded(void **state) { /* G47 
   struct journal of;
   wn_heap_options options = without_helpers();
   journal_open(&of, &options);
-  for (long i = 0; i < (TINY ? 2000 : 20000); i++) {
+  for (long i = 0; i < (TINY ? 2000 : 4000); i++) {
     WN_SCOPE(of.domain);
     assert_false(wn_is_null(wn_alloc_bytes(of.domain, (size_t)(i * 2654435761 % (1 << 20)))));
   }
