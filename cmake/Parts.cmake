@@ -147,7 +147,7 @@ function(winnow_threads)
 endfunction()
 
 # STATISTICS: the test computes figures from fixed seeds and opens no trace. The figures are equal
-# in each build, so the tiny build leaves the test out.
+# in each build, so the tiny build leaves the test out, and sanitizers look at it in `make soak` alone.
 # ONE_RUN_IN: sanitizers look at memory alone, and the tiny build at tables, so there the test makes
 # one run in n (support/runs.h) and judges no figures. `make soak` makes all runs under AddressSanitizer.
 # SHORT: in the other builds it makes one run in m and judges with wider bounds; `make soak` makes all runs.
@@ -172,6 +172,13 @@ function(winnow_test name)
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 120)
   endif()
+  if(TEST_SHORT OR WINNOW_SANITIZE AND (TEST_ONE_RUN_IN OR TEST_STATISTICS))
+    add_test(NAME soak_${name} COMMAND ${name})
+    set_tests_properties(soak_${name} PROPERTIES TIMEOUT 1200 LABELS "soak;all_runs")
+  endif()
+  if(WINNOW_SANITIZE AND TEST_STATISTICS)
+    return()
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   # What may take long begins first, so that it is not what all wait for at the end.
   set_tests_properties(${name} PROPERTIES TIMEOUT ${TEST_TIMEOUT} COST ${TEST_TIMEOUT} LABELS "${TEST_LABELS}" SKIP_RETURN_CODE 77)
@@ -182,9 +189,5 @@ function(winnow_test name)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT TEST_ONE_RUN_IN=${TEST_ONE_RUN_IN})
   elseif(TEST_SHORT)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT TEST_ONE_RUN_IN=${TEST_SHORT})
-  endif()
-  if(TEST_SHORT OR TEST_ONE_RUN_IN AND WINNOW_SANITIZE)
-    add_test(NAME soak_${name} COMMAND ${name})
-    set_tests_properties(soak_${name} PROPERTIES TIMEOUT 1200 LABELS "soak;all_runs")
   endif()
 endfunction()

@@ -1,7 +1,6 @@
 /* Growth: made-up sites, of which the truth is known, under the real sampler. The interval of the
  * slope holds the truth, leaks are told, and what keeps its size is not called a leak. */
 #include "analysis/sampled.h"
-#include "support/runs.h"
 #include "support/test.h"
 
 #include "analysis/report/growth.h"
@@ -127,17 +126,14 @@ static struct growth sampled_growth(double rate, uint64_t seed) {
   return growth_of(&ages, whole, rate < 1 ? 8 / rate : 0);
 }
 
-static bool is_judged(void) { return runs_of(RUNS) == RUNS; }
-
 /* The share of RUNS runs in which the site is of a kind, with so many sampled blocks alive at the end
  * on average. */
 static double kind_share(double samples, enum growth_kind kind) {
   double rate = samples / alive_words();
   int count = 0;
   assert_true(rate < 0.5);
-  for (uint64_t run = 0; run < (uint64_t)runs_of(RUNS); run++)
-    count += sampled_growth(rate, run + 1).kind == kind;
-  return (double)count / runs_of(RUNS);
+  for (uint64_t run = 0; run < RUNS; run++) count += sampled_growth(rate, run + 1).kind == kind;
+  return (double)count / RUNS;
 }
 
 /* ---- sites ---- */
@@ -251,7 +247,7 @@ static void leaks_are_told(void **state) {
     leak(0, 15000);
     double share = kind_share(cases[i].samples, GROWTH_STEADY);
     printf("  a leak with %3.0f samples: steady in %.1f %% of runs\n", cases[i].samples, 100 * share);
-    assert_true(!is_judged() || share >= cases[i].least);
+    assert_true(share >= cases[i].least);
   }
 }
 
@@ -270,7 +266,7 @@ static void leaks_among_blocks_that_die_are_told(void **state) {
 static void check_not_steady(const char *name, double samples, double most) {
   double share = kind_share(samples, GROWTH_STEADY);
   printf("  %-32s steady in %.1f %% of runs\n", name, 100 * share);
-  if (is_judged() && share > most) fail_msg("%s: steady in %.1f %%", name, 100 * share);
+  if (share > most) fail_msg("%s: steady in %.1f %%", name, 100 * share);
 }
 
 static void what_keeps_its_size_is_no_leak(void **state) {
@@ -332,7 +328,7 @@ static void each_kind_has_its_word(void **state) {
 static void check_kind(const char *name, double samples, enum growth_kind kind, double least) {
   double share = kind_share(samples, kind);
   printf("  %-32s %s in %.1f %% of runs\n", name, growth_text(kind), 100 * share);
-  if (is_judged() && share < least) fail_msg("%s: %s in %.1f %%", name, growth_text(kind), 100 * share);
+  if (share < least) fail_msg("%s: %s in %.1f %%", name, growth_text(kind), 100 * share);
 }
 
 static void what_took_the_place_of_other_blocks_was_not_filled_once(void **state) {
@@ -387,7 +383,7 @@ static void a_log_buffer_is_no_leak(void **state) {
     least = fmin(least, kind_share(100, GROWTH_UNEVEN));
   }
   printf("  log buffers of 40 periods: uneven in at least %.1f %% of runs\n", 100 * least);
-  assert_true(!is_judged() || least == 1);
+  assert_true(least == 1);
 }
 
 /* The whole of a site: also where the run has no length. */
@@ -440,12 +436,11 @@ static void intervals_of_slopes_hold_the_truth(void **state) {
       if (shape == 1) leak(0.5, 2500);
       if (shape == 2) leak(0, 1000), cache_at(0.4, 0.45, 1500);
       double covered = coverage((const char *[]){"leak", "leak since 50 %", "leak and cache"}[shape], samples,
-                                runs_of(2000), 1000000 * (uint64_t)++cells);
+                                2000, 1000000 * (uint64_t)++cells);
       all += covered;
       bad += covered < 92 || covered > 98.5;
     }
   printf("  all: %.2f %% covered\n", all / cells);
-  if (!is_judged()) return;
   assert_int_equal(bad, 0);
   assert_true(all / cells > 93 && all / cells < 97.5);
 }
@@ -490,12 +485,11 @@ static void intervals_hold_the_truth_of_resized_blocks(void **state) {
       if (shape == 7) growing_buffers(0, 3, 40, 4000, 400000), samples /= 4;
       double covered = coverage((const char *[]){"vectors", "buffers", "buffers and leak", "large and leak",
                                                  "shrinking", "passing", "few steps", "three buffers"}[shape],
-                                samples, runs_of(1000), 1000000 * (uint64_t)(100 + ++cells));
+                                samples, 1000, 1000000 * (uint64_t)(100 + ++cells));
       all += covered;
       bad += covered < 92 || covered > 99.5;
     }
   printf("  all: %.2f %% covered\n", all / cells);
-  if (!is_judged()) return;
   assert_int_equal(bad, 0);
   assert_true(all / cells > 93 && all / cells < 97.5);
 }
