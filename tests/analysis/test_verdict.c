@@ -103,6 +103,7 @@ static const struct program {
     PROGRAM(keeps_after_batches, KEPT | LEVEL, NULL),
     PROGRAM(keeps_beside_a_table, KEPT, NULL),
     PROGRAM(keeps_after_a_peak, KEPT, NULL),
+    PROGRAM(keeps_what_its_exit_frees, LEVEL, NULL),
     PROGRAM(ends_with_its_last_batch, LEVEL, NULL),
     PROGRAM(keeps_and_grows_again, LEVEL, NULL),
     PROGRAM(grows_and_closes_down_slowly, GROWING, "load_table"),
@@ -117,7 +118,7 @@ enum { PROGRAMS = sizeof programs / sizeof *programs };
 static void run(const struct program *program, double rate, uint64_t seed) {
   random_seed(&chance, seed, 1, 0);
   held = most_held = mapped = most_resident = 0;
-  keeps = writes_nothing = false;
+  keeps = writes_nothing = sleeps = false;
   thread_begin(&sampler, rate, seed, 0);
   writer = named_story_begin(rate, nodes);
   for (tick = 0; tick < TICKS; tick++) {
@@ -127,7 +128,7 @@ static void run(const struct program *program, double rate, uint64_t seed) {
     held -= frees[tick].bytes;
     frees[tick].bytes = 0;
     program->tick();
-    if (tick % (TICKS / 100) == 0 || tick == TICKS - 1) measure();
+    if (tick % (sleeps ? TICKS / 2 : TICKS / 100) == 0 || tick == TICKS - 1) measure();
   }
   frees[TICKS].count = 0;
   frees[TICKS].bytes = 0;
@@ -186,6 +187,15 @@ static void batches_do_not_close_the_program(void **state) {
     assert_true((double)recording->closing_ns > 0.95 * (double)recording->samples->end_ns);
     recording_free(recording);
   }
+}
+
+/* What it frees at the exit is free when it is measured last, and was not for the last quarter of its run. */
+static void what_is_freed_at_the_exit_is_not_called_kept(void **state) {
+  (void)state;
+  static const struct program program = {"", keeps_what_its_exit_frees, LEVEL, NULL};
+  char culprit[64];
+  for (uint64_t seed = 1; seed <= 10; seed++)
+    assert_int_not_equal(judged(&program, 1e-4, seed, culprit), VERDICT_KEPT);
 }
 
 /* Few samples do not hide that a program was at work until its destructors ran. */
@@ -384,6 +394,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(the_blocks_have_their_verdict_beside_that_of_the_memory),
       cmocka_unit_test(batches_do_not_close_the_program),
       cmocka_unit_test(a_program_that_is_taken_down_is_judged_before_that),
+      cmocka_unit_test(what_is_freed_at_the_exit_is_not_called_kept),
       cmocka_unit_test(what_is_freed_at_the_exit_is_not_called_a_leak),
       cmocka_unit_test(a_part_of_a_function_is_not_its_caller),
       cmocka_unit_test(what_grew_the_most_is_named_first),

@@ -57,6 +57,7 @@ static struct {
 /* The process: what its blocks and mappings take, and the most that malloc has had for blocks. */
 static double held, most_held, mapped, most_resident;
 static bool keeps, writes_nothing; /* malloc keeps what it has had; no block is ever written */
+static bool sleeps;                /* so that it is seldom measured */
 
 static double between(double low, double high) { return low + (high - low) * random_unit(&chance); }
 
@@ -410,6 +411,10 @@ static void keeps_after_a_peak(void) { /* and works in small batches to the end 
   keeps = true;
   table(4 MB), spread(PARSE, 60 MB, 0.02, 0.1, 1000, 0.2 * TICKS - tick);
   if (part() > 0.2) spread(HELP_PARSE, 160 MB, 0.2, 1, 1000, 300 - tick % 300);
+}
+static void keeps_what_its_exit_frees(void) { /* only the last measurement is after that */
+  keeps = sleeps = true;
+  work(20), spread(CACHE, 60 MB, 0, 0.2, 1000, TICKS - tick - 1);
 }
 static void ends_with_its_last_batch(void) { /* each uses again what the one before left */
   keeps = true;

@@ -140,18 +140,16 @@ static struct resident resident_at_end(const struct report *report) {
   return report_resident(&end);
 }
 
-/* KEPT: how much more was held in the quarter of the run before a moment than at that moment. */
-static double freed_lately(const struct report *report, uint64_t time_ns) {
+/* KEPT: how much more was held in the quarter of the run before a moment than these bytes at it. */
+static double freed_lately(const struct report *report, uint64_t time_ns, double bytes) {
   enum { MOMENTS = 512 };
   struct moment moments[MOMENTS];
   uint64_t quarter_ns = (report->alive_ns - report->since_ns) / 4;
-  double most = 0, last = 0;
+  double most = bytes;
   timeline_curve(report->samples, report_selects, (void *)report, moments, MOMENTS);
-  for (size_t i = 0; i < MOMENTS && moments[i].time_ns <= time_ns; i++) {
-    last = moments[i].live.bytes.total;
-    if (moments[i].time_ns + quarter_ns >= time_ns) most = fmax(most, last);
-  }
-  return most - last;
+  for (size_t i = 0; i < MOMENTS && moments[i].time_ns <= time_ns; i++)
+    if (moments[i].time_ns + quarter_ns >= time_ns) most = fmax(most, moments[i].live.bytes.total);
+  return most - bytes;
 }
 
 static bool verdict_is_kept(const struct report *report, struct verdict *verdict) {
@@ -161,8 +159,9 @@ static bool verdict_is_kept(const struct report *report, struct verdict *verdict
   if (!parts.answered) return false;
   verdict->bytes = parts.part[PART_FREE].low + parts.part[PART_UNWRITTEN].estimate;
   verdict->time_ns = resident.time_ns;
-  double least = 0.5 * (double)resident.rss_bytes;
-  return verdict->bytes >= least && verdict->bytes - freed_lately(report, resident.time_ns) >= least;
+  double least = 0.5 * (double)resident.rss_bytes,
+         lately = freed_lately(report, resident.time_ns, parts.held.bytes.total);
+  return verdict->bytes >= least && verdict->bytes - lately >= least;
 }
 
 static bool is_unwritten(const struct report *report, struct verdict *verdict) {
