@@ -61,6 +61,7 @@ struct shown_table {
   struct sites sites[2]; /* of both trees */
   struct shown_row *rows;
   size_t count;
+  int stack_lines; /* that a stack takes below its row at most */
   bool grows, has_mappings, has_alive;
 };
 
@@ -114,7 +115,8 @@ static wn_status table_make(struct shown_table *table, const struct view *view, 
   enum grouping grouping = view->options->grouping;
   bool grows = (measure == MEASURE_HELD || measure == MEASURE_ALIVE) && report_has_growth(report);
   unsigned details = details_of(report, measure, style, grows);
-  *table = (struct shown_table){.view = view, .grows = grows};
+  *table = (struct shown_table){
+      .view = view, .grows = grows, .stack_lines = style == TABLE_BRIEF ? STACK_LINES : STACK_LINES_FULL};
   wn_status error = report_table(report, measure, grouping, details | TABLE_LINES, &table->functions);
   if (error) return error;
   table->whole = table->functions.tree.nodes[0].total;
@@ -215,8 +217,7 @@ static void describe_stack(struct shown_table *table, const struct group *group,
     place_write(table->view, lines, &innermost, 1, what->place, sizeof what->place);
   while (node && (node = lines->nodes[node].parent) && count < STACK_MOST)
     label[count++] = lines->nodes[node].label;
-  what->lines = report_say_stack(&what->callers, table->view, lines, label, count,
-                                 report_table_is_brief(table) ? STACK_LINES : STACK_LINES_FULL,
+  what->lines = report_say_stack(&what->callers, table->view, lines, label, count, table->stack_lines,
                                  (size_t)text_width() - CALLERS_INDENT);
 }
 
@@ -434,8 +435,10 @@ static bool report_table_has_room(struct shown_table *table, int lines, int room
   return lines >= 0;
 }
 
-/* Prints at most so many lines of rows with their header; *printed: how many. Without room, callers
- * stand only beside their rows, and below the first one. */
+static void drop_callers(struct described *what) { what->callers.length = 0, *what->callers.text = 0; }
+
+/* Prints at most so many lines of rows with their header, but at least one row; *printed: how many. Without
+ * room, callers stand only beside their rows, and below the first one if there is a line for them. */
 static wn_status report_table_print_rows(struct shown_table *table, int lines, int *printed) {
   enum sites_order order = table->view->options->order;
   struct sums rest = table->whole;
@@ -456,11 +459,14 @@ static wn_status report_table_print_rows(struct shown_table *table, int lines, i
   *printed = 1;
   bool is_scarce = brief && !table->view->options->top && !has_stack_rows(table->view) &&
                    !report_table_has_room(table, lines - 2, room);
+  bool ends = brief && !table->view->options->top;
+  if (ends && lines - 3 < STACK_LINES) table->stack_lines = lines > 4 ? lines - 3 : 1;
   for (; shown < table->count; shown++) {
     report_table_describe(table, &table->rows[shown], &what);
-    if (is_scarce && shown && lines_of(&what, room) == 2) what.callers.length = 0, *what.callers.text = 0;
+    bool is_full = ends && *printed + lines_of(&what, room) > lines - 1;
+    if (shown ? is_scarce && lines_of(&what, room) == 2 : is_full) drop_callers(&what);
     int taken = lines_of(&what, room);
-    if (brief && shown && !table->view->options->top && *printed + taken > lines - 1) break;
+    if (ends && shown && *printed + taken > lines - 1) break;
     report_table_print_row(table, &table->rows[shown], &what, fitted.row[shown].text, room);
     subtract(&rest, sites_sums(order, table->rows[shown].group));
     *printed += taken;
