@@ -12,7 +12,7 @@ static void names_lose_what_tells_least(void **state) {
     const char *name, *expected;
   } known[] = {
       {40, "main", "main"},
-      {24, "std::vector<int>::push_back(int const&)", "std::vector<…>::push_ba…"},
+      {24, "std::vector<int>::push_back(int const&)", "…::push_back(…)"},
       {30, "std::vector<int>::push_back(int const&)", "std::vector<…>::push_back(…)"},
       {38, "std::vector<int>::push_back(int const&)", "std::vector<…>::push_back(int const&)"},
       {39, "std::vector<int>::push_back(int const&)", "std::vector<int>::push_back(int const&)"},
@@ -30,7 +30,7 @@ static void names_lose_what_tells_least(void **state) {
       {22, "zoo::operator<< <char>(zoo::stream&)", "zoo::operator<< <…>(…)"},
       {22, "zoo::operator<=>(zoo::animal, zoo::animal)", "zoo::operator<=>(…)"},
       {32, "zoo::pointer<animal>::operator->(long, long)", "zoo::pointer<…>::operator->(…)"},
-      {28, "zoo::call<int>::operator()(int, int) const", "zoo::call<…>::operator()(…)…"},
+      {28, "zoo::call<int>::operator()(int, int) const", "…::call<…>::operator()(…) c…"},
       {33, "zoo::call<int>::operator()(int, int) const", "zoo::call<…>::operator()(…) const"},
       {38, "(anonymous namespace)::open(char const*, int)", "(anonymous namespace)::open(…)"},
       {40, "cooperator<int, unsigned long, std::string>::run", "cooperator<…>::run"},
@@ -40,11 +40,16 @@ static void names_lose_what_tells_least(void **state) {
       {30, "base::result<int> zoo::keeper::feed<lion, 3>(lion&)", "zoo::keeper::feed<…>(…)"},
       {44, "base::result<int> zoo::keeper::feed<lion, 3>(lion&)",
        "base::result<…> zoo::keeper::feed<…>(lion&)"},
-      {24, "zoo::cage::operator unsigned long() const", "zoo::cage::operator uns…"},
+      {24, "zoo::cage::operator unsigned long() const", "…::cage::operator unsig…"},
       {30, "int (anonymous namespace)::f<int>(int)", "(anonymous namespace)::f<…>(…)"},
       {12, "<animal as zoo::Named>::name", "animal::name"},
       {12, "a plain name without any parameters", "a plain nam…"},
       {8, "größe_einer_kiste", "größe_e…"},
+      {24, "zoo::cage::find<lion>(lion const&)::{lambda(int)#1}::operator()(int) const", "…::find<…>(…)::{lambda(…"},
+      {24, "core::ops::function::FnOnce::call_once", "…::FnOnce::call_once"},
+      {11, "core::ops::function::FnOnce::call_once", "core::ops:…"},
+      {14, "zoo::cage::operator()(int, long) const", "…::cage::oper…"},
+      {20, "zoo::animals::operators_of_cages(int, long)", "…::operators_of_cag…"},
       {1, "main", "…"},
       {4, "main", "main"},
       {4, "", ""},
@@ -72,15 +77,15 @@ static void places_stay_behind_names(void **state) {
        "std::operator+<…>… (basic_string.h:3500)"},
       {28, "Anon::put<std::vector<int> >(int, long) (anon.cpp:7)", "Anon::put<…>(…) (anon.cpp:7)"},
       {40, "core::ops::function::FnOnce::call_once (function.rs:250)",
-       "core::ops::function::… (function.rs:250)"},
-      {24, "zoo::cage::open() const (cage.cc:9)", "zoo::cage::… (cage.cc:9)"},
-      {30, "int (anonymous namespace)::f<int>(int) (f.cc:10)", "(anonymous namespac… (f.cc:10)"},
+       "…::FnOnce::call_once (function.rs:250)"},
+      {24, "zoo::cage::open() const (cage.cc:9)", "…::open() c… (cage.cc:9)"},
+      {30, "int (anonymous namespace)::f<int>(int) (f.cc:10)", "…::f<…>(…) (f.cc:10)"},
       {24, "parse (a_file_with_a_long_name.c:123)", "parse (…long_name.c:123)"},
       {20, "parse_document (größe_einer_kiste.c:123)", "parse… (…iste.c:123)"},
       {12, "parse_document (kiste.c:12345)", "p… (…:12345)"},
       {8, "parse_document (kiste.c:12345)", "parse_d…"},
       {36, "std::basic_string<char>::_M_mutate(unsigned long, char const*) (libstdc++.so.6+0x13fc)",
-       "std::string… (libstdc++.so.6+0x13fc)"},
+       "…::_M_mutat… (libstdc++.so.6+0x13fc)"},
       {17, "f(int, long) (0x1:2x)", "f(…) (0x1:2x)"},
       {17, "f(int, long) (ms) (a.c:1)", "f(…) (ms) (a.c:1)"},
   };
@@ -160,6 +165,11 @@ static void rows_of_a_table_differ(void **state) {
                                     "a_plain_name_that_is_far_too_long_for_its_column_two"};
   static const char *const results[] = {"std::vector<int> zoo::feed<lion>(lion&)",
                                         "std::vector<long> zoo::feed<lion>(lion&)"};
+  static const char *const qualified[] = {"zoo::animals_of_the_north::feed(lion const&)",
+                                          "zoo::animals_of_the_north::feed(bear const&)",
+                                          "zoo::animals_of_the_south::feed(bear const&)"};
+  static const char *const without_zoo[] = {"…::animal…_of_the_north…lion",
+                                            "…::animal…_of_the_north…bear", "…::animals_of_…_of_the_south"};
   static const char *const traits[] = {"<zoo::animal as zoo::Named>::name",
                                        "<zoo::animal as zoo::Known>::name"};
   static const char *const places[] = {"parse (one_folder_file.c:12)", "parse (two_folder_file.c:12)"};
@@ -176,6 +186,8 @@ static void rows_of_a_table_differ(void **state) {
     rows_fit(same, modules, 2, columns, NULL);
   }
   rows_fit(same, modules, 2, 15, with_modules);
+  rows_fit(qualified, NULL, 3, 28, without_zoo);
+  for (size_t columns = 8; columns < 80; columns++) rows_fit(qualified, NULL, 3, columns, NULL);
 }
 
 /* Thousands of brackets, and names longer than any buffer. */

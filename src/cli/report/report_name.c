@@ -1,6 +1,6 @@
 /* Shortens C++ and Rust names by leaving out what tells least: what cxx_plain.h leaves out,
  * wherever there is room; then template arguments from the inside out, then parameters, then the
- * return type.
+ * return type, then namespaces and classes from the outside in, as long as a function's name remains.
  *
  * Brackets are found in one pass. The characters of an operator's name (operator<, <<=, <=>, ->,
  * >>, () and so on) and of "(anonymous namespace)" are not brackets. Brackets without a partner, as
@@ -29,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LENGTH_MOST = 4096, BRACKETS_MOST = 512, PLACE_MOST = 200, NAME_LEAST = 6 };
+enum { LENGTH_MOST = 4096, BRACKETS_MOST = 512, PLACE_MOST = 200, NAME_LEAST = 6, QUALIFIED_LEAST = 12 };
 
 struct bracket {
   size_t open, close; /* positions of the two characters; close 0: no partner */
@@ -113,10 +113,40 @@ static void hide(struct parsed *parsed, struct bracket *chosen) {
   }
 }
 
-/* Writes the name with "…" for each run of bytes whose `hidden` is true. */
+static const struct bracket *opened_at(const struct parsed *parsed, size_t at) {
+  for (size_t i = 0; i < parsed->count; i++)
+    if (parsed->brackets[i].open == at && parsed->brackets[i].close) return &parsed->brackets[i];
+  return NULL;
+}
+
+static bool report_name_is_of_word(char c) {
+  return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+/* The next "::" outside brackets, if what follows still says which function it is, and nothing before it has
+ * to stay; 0 otherwise. */
+static size_t next_qualifier(const struct parsed *parsed, const bool *kept) {
+  static const char call[] =
+      "operator"; /* says nothing without its class, as {lambda#1} without its function */
+  size_t whole;
+  for (size_t at = parsed->begin; at + 2 < parsed->length; at += whole) {
+    const struct bracket *bracket = opened_at(parsed, at);
+    const char *rest = parsed->name + at;
+    whole = bracket ? bracket->close + 1 - at : cxx_whole_bytes(parsed->name, at);
+    if (!whole) whole = 1;
+    if (kept && memchr(kept + at, true, whole)) return 0;
+    if (at == parsed->begin || !text_begins(rest, "::")) continue;
+    bool is_call = text_begins(rest + 2, call) && !report_name_is_of_word(rest[1 + sizeof call]);
+    return rest[2] == '{' || is_call ? 0 : at;
+  }
+  return 0;
+}
+
+/* Writes the name with "…" for each run of bytes whose `hidden` is true, and for left out qualifiers. */
 static void report_name_write_name(const struct parsed *parsed, const bool *hidden, char *buffer,
                                    size_t size) {
-  size_t length = 0;
+  bool qualified = parsed->begin && parsed->name[parsed->begin] == ':';
+  size_t length = qualified ? (size_t)snprintf(buffer, size, "…") : 0;
   for (size_t at = parsed->begin; at < parsed->length && length + 4 < size; at++) {
     if (!hidden[at])
       buffer[length++] = parsed->name[at];
@@ -124,12 +154,6 @@ static void report_name_write_name(const struct parsed *parsed, const bool *hidd
       length += (size_t)snprintf(buffer + length, size - length, "…");
   }
   buffer[length] = 0;
-}
-
-static const struct bracket *opened_at(const struct parsed *parsed, size_t at) {
-  for (size_t i = 0; i < parsed->count; i++)
-    if (parsed->brackets[i].open == at && parsed->brackets[i].close) return &parsed->brackets[i];
-  return NULL;
 }
 
 /* The position of the function's own name, after the return type with which the names of templates
@@ -170,7 +194,7 @@ static const char *without_trait(char buffer[LENGTH_MOST], const char *name) {
   return buffer;
 }
 
-/* Empties brackets until the name fits; false if it never does. `kept`: bytes that stay, or NULL. */
+/* Leaves out parts until the name fits; false if it never does. `kept`: bytes that stay, or NULL. */
 static bool abbreviate(char *buffer, size_t size, const char *name, size_t columns, const bool *kept) {
   char plain[LENGTH_MOST];
   if (!kept && text_columns(name) > columns) name = without_trait(plain, name);
@@ -183,6 +207,11 @@ static bool abbreviate(char *buffer, size_t size, const char *name, size_t colum
     struct bracket *next = report_name_choose(&parsed, '<');
     if (!next) next = choose_parameters(&parsed);
     if (!next && !kept && !parsed.begin && (parsed.begin = skip_type(&parsed))) continue;
+    size_t qualifier = !next && columns >= QUALIFIED_LEAST ? next_qualifier(&parsed, kept) : 0;
+    if (qualifier) {
+      parsed.begin = qualifier;
+      continue;
+    }
     if (!next) return false;
     hide(&parsed, next);
     for (size_t at = next->open + 1; at < next->close; at++) hidden[at] = !kept || !kept[at];
@@ -285,10 +314,6 @@ static void fit_behind(char *buffer, size_t size, const char *name, const char *
 /* ---- rows of a table ---- */
 
 enum { WORD_BEFORE = 8, WORD_BEHIND = 16 };
-
-static bool report_name_is_of_word(char c) {
-  return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
-}
 
 static bool is_inside_character(const char *text, size_t at) {
   return ((unsigned char)text[at] & 0xc0) == 0x80;

@@ -9,9 +9,9 @@
 /* Writes a name that takes at most `columns` terminal columns (1 or more). It is the first of these
  * that fits: the name as programmers write it (cxx_plain.h); the name without template arguments,
  * as `std::vector<…>::push_back(int)`, leaving out the deepest and longest ones first; also without
- * parameters, `f(…)`; also without the return type; the start of the name and "…". A place after
- * the name, " (file:line)" or " (module+0x12)", is kept. A name longer than the buffer is first cut
- * to the buffer. */
+ * parameters, `f(…)`; also without the return type; also without the outer namespaces and classes,
+ * `…::push_back(…)`; the start of what is left and "…". A place after the name, " (file:line)" or
+ * " (module+0x12)", is kept. A name longer than the buffer is first cut to the buffer. */
 const char *name_fit(char *buffer, size_t size, const char *name, size_t columns);
 
 /* As name_fit, for a name in a paragraph whose lines are indented by `indent`: the name and a comma
