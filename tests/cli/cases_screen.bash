@@ -529,6 +529,15 @@ stripped_code_is_said_to_be() {
   "$winnow" record -q --rate 1e-3 -o t -- "$build/tests/cli/programs/leaks" >said 2>&1 || fail "$(cat said)"
   succeeds report t
   ! grep -q 'No names' out || fail "a hint that nobody needs: $(cat out)"
+  need gcc
+  echo '#include <stdlib.h>
+void *take(size_t size) { static void *taken[100]; static int n; return taken[n++ % 100] = malloc(size); }' >take.c
+  echo '#include <stddef.h>
+void *take(size_t size); int main(void) { for (int i = 0; i < 100; i++) take(1000); }' >main.c
+  gcc -O0 -c take.c && gcc -O0 -g -o mixed main.c take.o || fail "no program"
+  "$winnow" record -q --rate 1 -o t -- ./mixed >said 2>&1 || fail "$(cat said)"
+  succeeds report t
+  says 'No lines: what allocates in mixed was built without -g[.]' # and main was not
 }
 
 # All of a stripped program may be one function, which is no answer to where.

@@ -88,7 +88,7 @@ static void print_names_hint(const struct view *view) {
         "--search, or build it with -g and without -s and strip, and record again.",
         name);
   else
-    say(&text, "%s was built without -g.", name);
+    say(&text, "what allocates in %s was built without -g.", name);
   text_paragraph(stdout, text.text, 2);
 }
 
