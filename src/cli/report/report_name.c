@@ -134,7 +134,7 @@ static size_t next_qualifier(const struct parsed *parsed, const bool *kept) {
     const char *rest = parsed->name + at;
     whole = bracket ? bracket->close + 1 - at : cxx_whole_bytes(parsed->name, at);
     if (!whole) whole = 1;
-    if (kept && memchr(kept + at, true, whole)) return 0;
+    if (kept && memchr(kept + at, 1, whole)) return 0;
     if (at == parsed->begin || !text_begins(rest, "::")) continue;
     bool is_call = text_begins(rest + 2, call) && !report_name_is_of_word(rest[1 + sizeof call]);
     return rest[2] == '{' || is_call ? 0 : at;
