@@ -207,6 +207,25 @@ static void a_program_that_is_taken_down_is_judged_before_that(void **state) {
     assert_int_not_equal(judged(&program, 1e-4, seed, culprit), VERDICT_LEVEL);
 }
 
+static void leaks_from_a_quarter_of_the_run(void) {
+  table(10 MB), work(60), spread(LEAKS, 30 MB, 0.25, 1, 300, FOR_EVER);
+}
+
+/* "From start to end" is said of nothing that begins later. */
+static void a_leak_is_said_to_begin_where_it_does(void **state) {
+  (void)state;
+  static const struct program early = {"", leaks_beside_a_table, LEAK, "open_session"},
+                              later = {"", leaks_from_a_quarter_of_the_run, LEAK, "open_session"};
+  char culprit[64];
+  for (uint64_t seed = 1; seed <= 20; seed++) {
+    assert_int_equal(judged(&early, 1e-3, seed, culprit), VERDICT_LEAK);
+    assert_int_equal(verdict.culprit[0].since_ns, 0);
+    assert_int_equal(judged(&later, 1e-3, seed, culprit), VERDICT_LEAK);
+    assert_in_range(verdict.culprit[0].since_ns, 0.2 * TICKS * (double)tick_ns,
+                    0.35 * TICKS * (double)tick_ns);
+  }
+}
+
 /* What a program has until its exit, and frees then, it has not lost. */
 static void what_is_freed_at_the_exit_is_not_called_a_leak(void **state) {
   (void)state;
@@ -398,6 +417,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(what_is_freed_at_the_exit_is_not_called_a_leak),
       cmocka_unit_test(a_part_of_a_function_is_not_its_caller),
       cmocka_unit_test(what_grew_the_most_is_named_first),
+      cmocka_unit_test(a_leak_is_said_to_begin_where_it_does),
       cmocka_unit_test(growth_of_a_process_that_has_just_begun_is_no_leak)};
   return RUN_TESTS(tests);
 }

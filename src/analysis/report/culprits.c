@@ -83,12 +83,14 @@ static double judged_bytes(const struct growth *growth) {
   return bytes;
 }
 
-/* LATE: the first class that has its part. */
+/* The first class that has its part; 0 where growth over the whole run has samples in the warm-up. Nothing
+ * is concluded from the first class, in which tables are filled. */
 static uint64_t since_of(const struct suspects *suspects, const struct growth *growth) {
   const struct report *report = &suspects->report;
   double part = judged_bytes(growth) / JUDGED;
   int class = 1;
-  if (!suspects->late) return 0;
+  while (!suspects->late && class < WARM_UP)
+    if (growth->alive[class ++] > 0) return 0;
   while (class < WARM_UP + QUARTER && growth->alive[class] < part / 2) class ++;
   return report->since_ns + (report->alive_ns - report->since_ns) / AGE_CLASSES * (uint64_t) class;
 }
