@@ -16,6 +16,7 @@ export class Stage implements Screen {
   height = 0;
 
   private readonly filler = document.createElement('div');
+  private readonly observer = new ResizeObserver(() => this.measure());
   private frame = 0;
   private rest = 0;
   private fixedTo = 0;
@@ -43,7 +44,7 @@ export class Stage implements Screen {
     scroller.append(fixed, filler);
     host.append(scroller);
     scroller.addEventListener('scroll', () => this.invalidate(true), { passive: true });
-    new ResizeObserver(() => this.measure()).observe(scroller);
+    this.observer.observe(scroller);
     /* The page's zoom may change without the scroller's size in CSS pixels. */
     window.addEventListener('resize', () => this.invalidate());
   }
@@ -79,7 +80,7 @@ export class Stage implements Screen {
   set fixedWidth(pixels: number) {
     if (this.fixedTo === pixels) return;
     this.fixedTo = pixels;
-    this.measure();
+    this.measureNow();
   }
 
   /** Tells the style sheet, too: where the graph does not fill the window, it is as high as its rows. That depends on the
@@ -87,7 +88,15 @@ export class Stage implements Screen {
   setContentHeight(pixels: number): void {
     this.host.style.setProperty('--content', `${pixels}px`);
     this.filler.style.height = `${pixels}px`;
+    this.measureNow();
+  }
+
+  /** The observer compares frames alone. A size that was measured between two frames can have gone back before the second
+   *  one: then the observer, which begins anew, reports it. */
+  private measureNow(): void {
     this.measure();
+    this.observer.unobserve(this.scroller);
+    this.observer.observe(this.scroller);
   }
 
   private measure(): void {

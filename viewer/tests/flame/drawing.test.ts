@@ -291,6 +291,19 @@ test('a new size of the window is drawn, and sharp on fine screens', async () =>
   await closed(page);
 });
 
+test('a height that lasts less than a frame, and was measured in it, does not stay', async () => {
+  const page = await opened();
+  await page.evaluate((tree) => {
+    const { style } = document.getElementById('host')!;
+    style.height = '340px';
+    window.showTree(tree);
+    style.height = '';
+  }, TREE);
+  await drawn(page);
+  assert.equal(await page.evaluate(() => window.flame.canvas.clientHeight), 400);
+  await closed(page);
+});
+
 test('the theme follows the page', async () => {
   const page = await opened();
   const light = await pixel(page, 400, 23);
