@@ -8,8 +8,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const viewer = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(viewer);
@@ -38,6 +37,7 @@ const out = 'build/tests';
 const program = (path) => join(out, relative('tests', path).replace(/\.ts$/, '.mjs'));
 
 async function buildTests() {
+  const { build } = await import('esbuild');
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
   await build({
@@ -63,5 +63,7 @@ else if (!tests.every((path) => existsSync(program(path)))) {
   console.log('skipped: the tests of the page were not built');
   process.exit(77);
 }
-if (how !== '--build') run('node', '--test', '--test-concurrency=2', ...tests.map(program));
+/* One file needs no process beside this one. */
+if (how === '--built' && tests.length === 1) await import(pathToFileURL(program(tests[0])).href);
+else if (how !== '--build') run('node', '--test', '--test-concurrency=2', ...tests.map(program));
 /* SPDX-License-Identifier: MIT */

@@ -8,7 +8,7 @@ import type { Browser, Page } from 'playwright-core';
 import { cleanName } from '../../src/flame/names.ts';
 import type { Totals } from '../../src/engine/answers.ts';
 import { inFolder, makeComparison, makePage, openPage as enginePage, program, without } from '../engine/page.ts';
-import { hash, launch, population, settled } from './open.ts';
+import { hash, launch, openFile, openUrl, population, settled } from './open.ts';
 import { answerOf } from './views.ts';
 
 let browser: Browser;
@@ -17,21 +17,13 @@ before(async () => {
 });
 after(() => browser.close());
 
-async function openPage(file: string, address = ''): Promise<{ page: Page; faults: string[] }> {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 1200 } });
-  const faults: string[] = [];
-  page.on('pageerror', (error) => faults.push(String(error)));
-  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(message.text()));
-  await page.goto(pathToFileURL(file).href + address);
-  await settled(page);
-  return { page, faults };
-}
+const openPage = (file: string, at = '') => openFile(browser, file, { at, height: 1200, moving: true });
 
 const rowsOf = (page: Page) => page.locator('.sites.compared tbody tr:not(.parting, .gap)');
 
 test('a page of two runs opens with what changed, and every measure can be compared', { skip: without }, () =>
   inFolder(async (folder) => {
-    const { page, faults } = await openPage(makeComparison(folder, ['plain'], ['named']));
+    const { page, faults, close } = await openPage(makeComparison(folder, ['plain'], ['named']));
     assert.match(await page.locator('[role=tab][aria-selected=true]').innerText(), /Compare/);
     assert.match(await page.locator('#header').innerText(), /compared with/);
     assert.match(await population(page), /^Held at the peak: .* before, .* after: [+−0]/);
@@ -52,7 +44,7 @@ test('a page of two runs opens with what changed, and every measure can be compa
     await settled(page);
     assert.equal(await population(page), said);
     assert.deepEqual(faults, []);
-    await page.close();
+    await close();
   }));
 
 for (const [before, after, title] of [
@@ -72,7 +64,7 @@ for (const [before, after, title] of [
       assert.deepEqual([compared!.kind, compared!.title], [verdict.kind, verdict.title]);
       assert.deepEqual(compared!.labels?.map(({ text }) => text.replace(/ \[before\]$/, '')), verdict.rows?.map(({ name }: { name: string }) => name));
       assert.deepEqual(compared!.changes, verdict.rows?.map(({ bytes }: { bytes: { difference: { estimate: number } } }) => bytes.difference.estimate));
-      const { page, faults } = await openPage(file);
+      const { page, faults, close } = await openPage(file);
       const said = (await page.locator('.said').innerText()).replace(/\s+/gu, ' ');
       assert.ok(said.startsWith(title), said);
       assert.deepEqual(changesIn(said), changesIn(printed));
@@ -84,7 +76,7 @@ for (const [before, after, title] of [
       const had = diff().match(/^ {2}Held at the peak +([\d.]+ .?B)/m)![1];
       if (after !== 'killed_none') assert.equal(notes[0], `${had} before`);
       assert.deepEqual(faults, []);
-      await page.close();
+      await close();
     }));
 
 test('a number that the run before does not tell is not said to be of it', { skip: without }, () =>
@@ -93,29 +85,29 @@ test('a number that the run before does not tell is not said to be of it', { ski
     const [profile, file] = [join(folder, 'before.pb.gz'), join(folder, 'compared.html')];
     execFileSync(program('src/cli/winnow'), ['export', '-f', 'pprof', '-o', profile, trace], { stdio: 'pipe' });
     execFileSync(program('src/cli/winnow'), ['html', '-o', file, profile, trace], { stdio: 'pipe' });
-    const { page, faults } = await openPage(file);
+    const { page, faults, close } = await openPage(file);
     const notes = (await page.locator('.figure .note').allInnerTexts()).map((text) => text.replace(/\u202f/g, ' '));
     assert.match(notes[0]!, /^(at|around) .* blocks$/);
     assert.match(notes[1]!, /^[\d.]+ .?B before$/);
     assert.deepEqual(faults, []);
-    await page.close();
+    await close();
   }));
 
 test('what is wrong with a comparison is said once', { skip: without }, () =>
   inFolder(async (folder) => {
     const file = makePage(folder, ['plain']).page;
     for (const [address, wrong] of [['#compare&where=size+%3E+moon', /found: moon/g], ['#compare&against=99h', /after the end/g]] as const) {
-      const { page, faults } = await openPage(file, address);
+      const { page, faults, close } = await openPage(file, address);
       const text = await page.locator('body').innerText();
       assert.equal(text.match(wrong)?.length, 1, text);
       assert.deepEqual(faults, []);
-      await page.close();
+      await close();
     }
   }));
 
 test('what is shown of an older question is dimmed where the new one fails, until an answer comes', { skip: without }, () =>
   inFolder(async (folder) => {
-    const { page, faults } = await openPage(makePage(folder, ['named']).page, '#end');
+    const { page, faults, close } = await openPage(makePage(folder, ['named']).page, '#end');
     const said = await population(page);
     const old = (part: string) => page.locator(`${part}.old`).count();
     const enter = async (label: string, text: string) => {
@@ -142,24 +134,24 @@ test('what is shown of an older question is dimmed where the new one fails, unti
     assert.equal(await population(page), compared);
     assert.deepEqual([await old('.population'), await old('#flame'), await old('#table *')], [1, 1, 1]);
     assert.deepEqual(faults, []);
-    await page.close();
+    await close();
   }));
 
 test('the chosen function of a comparison has its numbers before and after', { skip: without }, () =>
   inFolder(async (folder) => {
-    const { page, faults } = await openPage(makeComparison(folder, ['plain'], ['named']), '#compare&measure=allocated');
+    const { page, faults, close } = await openPage(makeComparison(folder, ['plain'], ['named']), '#compare&measure=allocated');
     await rowsOf(page).first().click();
     const told = await page.locator('#details').innerText();
     for (const fact of ['change', 'before', 'after', 'Callers and callees']) assert.ok(told.includes(fact), told);
     await page.locator('#table-region').press('ArrowDown');
     assert.notEqual(await page.locator('#details h2').innerText(), told.split('\n')[0]);
     assert.deepEqual(faults, []);
-    await page.close();
+    await close();
   }));
 
 test('two moments of one run are compared, those of the fields and of a range of the chart', { skip: without }, () =>
   inFolder(async (folder) => {
-    const { page, faults } = await openPage(makePage(folder, ['named']).page);
+    const { page, faults, close } = await openPage(makePage(folder, ['named']).page);
     await page.keyboard.press('4');
     await settled(page);
     assert.match(await population(page), /^From .* to .*: .* freed, .* new: /);
@@ -176,12 +168,12 @@ test('two moments of one run are compared, those of the fields and of a range of
     await settled(page);
     assert.match(await hash(page), /^#compare&where=at\+=\+[\d.]+\w+&against=[\d.]+\w+$/);
     assert.deepEqual(faults, []);
-    await page.close();
+    await close();
   }));
 
 test('blocks that were resized between two moments are told', { skip: without }, () =>
   inFolder(async (folder) => {
-    const { page, faults } = await openPage(makePage(folder, ['exact_shrunk']).page, '#compare&where=at+=+100015ns&against=100005ns');
+    const { page, faults, close } = await openPage(makePage(folder, ['exact_shrunk']).page, '#compare&where=at+=+100015ns&against=100005ns');
     assert.match(await population(page), /: 800.B freed or resized, 80.B new or resized: −720.B.*\. A block that was resized in between counts on both sides/);
     const heads = page.locator('.sites.compared thead .side');
     assert.deepEqual(await heads.allInnerTexts(), ['freed or resized', 'new or resized']);
@@ -190,21 +182,21 @@ test('blocks that were resized between two moments are told', { skip: without },
     await rowsOf(page).first().click();
     assert.match(await page.locator('#details').innerText(), /freed or resized\s+800.B, 1 sample\s+new or resized\s+80.B, 1 sample/);
     assert.deepEqual(faults, []);
-    await page.close();
+    await close();
   }));
 
 test('a run has not changed against itself', { skip: without }, () =>
   inFolder(async (folder) => {
-    const { page, faults } = await openPage(makeComparison(folder, ['named'], ['named']), '#compare&measure=allocated');
+    const { page, faults, close } = await openPage(makeComparison(folder, ['named'], ['named']), '#compare&measure=allocated');
     assert.match(await population(page), /: 0 B.*(unchanged|within noise)\.$/);
     assert.equal(await page.locator('.sites.compared .more, .sites.compared .less').count(), 0);
     assert.deepEqual(faults, []);
-    await page.close();
+    await close();
   }));
 
 test('code without names of two builds is gone or moved, and new or moved', { skip: without }, () =>
   inFolder(async (folder) => {
-    const { page, faults } = await openPage(makeComparison(folder, ['build_1'], ['build_2']), '#compare&measure=allocated');
+    const { page, faults, close } = await openPage(makeComparison(folder, ['build_1'], ['build_2']), '#compare&measure=allocated');
     assert.match(await population(page), /The runs do not have the same build of libprog\.so and prog, so code without a name there is not matched/);
     const fates = await page.locator('.sites.compared .fate').allInnerTexts();
     assert.deepEqual([...new Set(fates)].sort(), ['gone or moved', 'new or moved']);
@@ -217,11 +209,11 @@ test('code without names of two builds is gone or moved, and new or moved', { sk
     assert.match(await page.locator('#details h2').innerText(), / \[before\]/);
     assert.match(await page.locator('#details').innerText(), /after\s+less than/);
     assert.deepEqual(faults, []);
-    await page.close();
-    const { page: one } = await openPage(makeComparison(folder, ['build_1'], ['build_1']), '#compare&measure=allocated');
+    await close();
+    const { page: one, close: closeOne } = await openPage(makeComparison(folder, ['build_1'], ['build_1']), '#compare&measure=allocated');
     assert.doesNotMatch(await population(one), /same build/);
     assert.equal(await one.locator('.sites.compared .fate').count(), 0);
-    await one.close();
+    await closeOne();
   }));
 
 test('a damaged run before is named', { skip: without }, () =>
@@ -231,11 +223,10 @@ test('a damaged run before is named', { skip: without }, () =>
     const damaged = html.replace(/(data-section="ROWS"[^>]*data-run="before">)[^<]*/, '$1AAAA').replace(/(data-section="ANSW"[^>]*>)[^<]*/g, '$1AAAA');
     assert.notEqual(damaged, html);
     writeFileSync(join(folder, 'damaged.html'), damaged);
-    const page = await browser.newPage();
-    await page.goto(pathToFileURL(join(folder, 'damaged.html')).href);
+    const { page, close } = await openUrl(browser, pathToFileURL(join(folder, 'damaged.html')).href);
     await page.locator('[role=alert]').first().waitFor();
     assert.match(await page.locator('[role=alert]').first().innerText(), /damaged/);
-    await page.close();
+    await close();
   }));
 
 test('a damaged table is named, and the first view is there', { skip: without }, () =>
@@ -245,27 +236,26 @@ test('a damaged table is named, and the first view is there', { skip: without },
     const damaged = html.replace(/(data-section="MORE"[^>]*>)[^<]*/, '$1AAAA');
     assert.notEqual(damaged, html);
     writeFileSync(join(folder, 'damaged.html'), damaged);
-    const page = await browser.newPage();
-    await page.goto(pathToFileURL(join(folder, 'damaged.html')).href);
+    const { page, close } = await openUrl(browser, pathToFileURL(join(folder, 'damaged.html')).href);
     await page.locator('#table .empty', { hasText: 'damaged: block 0 of section MORE' }).waitFor();
     await page.locator('#flame:not(.unanswered) canvas').waitFor();
-    await page.close();
+    await close();
   }));
 
 test('what is held is not scaled, even if a link asks for it', { skip: without }, () =>
   inFolder(async (folder) => {
     const file = makeComparison(folder, ['plain'], ['named']);
     for (const measure of ['held', 'alive', 'lasting', 'allocated']) {
-      const { page, faults } = await openPage(file, `#compare&measure=${measure}&per=second`);
+      const { page, faults, close } = await openPage(file, `#compare&measure=${measure}&per=second`);
       assert.equal(/is multiplied by/.test(await population(page)), measure === 'allocated', measure);
       assert.deepEqual(faults, []);
-      await page.close();
+      await close();
     }
   }));
 
 test('a click earlier than the moment before makes that the moment before', { skip: without }, () =>
   inFolder(async (folder) => {
-    const { page, faults } = await openPage(makePage(folder, ['named']).page, '#compare');
+    const { page, faults, close } = await openPage(makePage(folder, ['named']).page, '#compare');
     const plot = (await page.locator('#time-chart .u-over').first().boundingBox())!;
     const click = async (part: number) => {
       await page.mouse.click(plot.x + part * plot.width, plot.y + 40);
@@ -284,18 +274,18 @@ test('a click earlier than the moment before makes that the moment before', { sk
     await settled(page);
     assert.match(await hash(page), /^#compare&where=at\+=\+end/);
     assert.deepEqual(faults, []);
-    await page.close();
+    await close();
   }));
 
 test('of a function without blocks it is said that it has none', { skip: without }, () =>
   inFolder(async (folder) => {
     for (const direction of ['callers', 'callees']) {
-      const { page, faults } = await openPage(makePage(folder, ['named']).page, `#allocated&direction=${direction}&of=nobody`);
+      const { page, faults, close } = await openPage(makePage(folder, ['named']).page, `#allocated&direction=${direction}&of=nobody`);
       assert.match(await population(page), /^Blocks allocated .* None of these through nobody was sampled, so less than [\d.]+ .?B\.$/);
       assert.match(await page.locator('#flame-empty').innerText(), /No sampled block/);
       assert.equal(await page.locator('.error, .old').count(), 0);
       assert.deepEqual(faults, []);
-      await page.close();
+      await close();
     }
   }));
 

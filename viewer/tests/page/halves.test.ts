@@ -12,7 +12,7 @@ import type { Place } from '../../src/flame/layout.ts';
 import { ROW_HEIGHT } from '../../src/flame/navigation.ts';
 import { askFlame, halfOf } from '../../src/state/halves.ts';
 import { inFolder, makeComparison, makePage, openPage, without } from '../engine/page.ts';
-import { hash, launch, onPageOf, rested, settled, shopPage } from './open.ts';
+import { followLink, hash, launch, onPageOf, rested, settled, shopPage } from './open.ts';
 import { answerOf, openHigh } from './views.ts';
 
 let browser: Browser;
@@ -162,7 +162,7 @@ for (const kind of ['', 'collected']) {
   });
 
   on('the address brings the picture back: a selection, a zoom, a focus in either half', '', async ({ page, data, middle }) => {
-    const seen = async (page: Page) => {
+    const seen = async () => {
       await page.evaluate(() => (document.activeElement as HTMLElement).blur());
       await rested(page);
       return await page.evaluate(() => ({ canvas: document.querySelector<HTMLCanvasElement>('#flame-host canvas')!.toDataURL(), trail: document.querySelector('#flame-head')!.textContent, line: document.querySelector('#flame-line')!.textContent }));
@@ -178,12 +178,9 @@ for (const kind of ['', 'collected']) {
           await settled(page);
         }
         await page.mouse.move(0, 0);
-        const before = await seen(page);
-        const other = await page.context().newPage();
-        await other.goto(page.url());
-        await settled(other);
-        const again = await seen(other);
-        await other.close();
+        const before = await seen();
+        await followLink(page, await hash(page));
+        const again = await seen();
         assert.deepEqual([again.trail, again.line], [before.trail, before.line]);
         assert.ok(again.canvas === before.canvas, await hash(page));
         pictures.add(before.canvas);
@@ -276,7 +273,7 @@ for (const [what, view] of [['two runs', '#compare&measure=allocated'], ['two mo
   test(`${what} are compared in both halves`, { skip: without }, () =>
     inFolder(async (folder) => {
       const file = what === 'two runs' ? makeComparison(folder, ['plain'], ['named']) : makePage(folder, ['named']).page;
-      const { page, faults } = await openHigh(browser, file, view);
+      const { page, faults, close } = await openHigh(browser, file, view);
       await page.locator('#table tbody tr', { hasText: /^short_/ }).first().click();
       await page.keyboard.press('s');
       await page.waitForSelector('.trail .of');
@@ -284,6 +281,6 @@ for (const [what, view] of [['two runs', '#compare&measure=allocated'], ['two mo
       const items = await page.locator('#flame [role=treeitem]').allInnerTexts();
       for (const half of ['caller', 'callee']) assert.ok(items.some((text) => new RegExp(`, ${half}, (plus|minus) `).test(text)), items.join('\n'));
       assert.deepEqual(faults, []);
-      await page.close();
+      await close();
     }));
 /* SPDX-License-Identifier: MIT */

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { program, without } from '../engine/page.ts';
 
 export { launch } from '../browser.ts';
@@ -20,15 +20,18 @@ export interface Look {
   height?: number;
   dark?: boolean;
   forced?: boolean;
+  /** Movements are shown. */
+  moving?: boolean;
   /** For axe, which is injected. */
   bypassCSP?: boolean;
 }
 
 export interface Opened {
   page: Page;
-  context: BrowserContext;
-  /** Errors of the console and of scripts, and requests beyond the file itself. */
+  /** Errors of the console and of scripts, dialogs, and requests beyond the document itself. */
   faults: string[];
+  /** Gives the page back for another test. */
+  close(): Promise<void>;
 }
 
 /* Lines that are no markup, and long ones. */
@@ -79,25 +82,69 @@ export const rested = (page: Page): Promise<void> =>
     }
   });
 
-export async function open(browser: Browser, look: Look = {}): Promise<Opened> {
-  const context = await browser.newContext({
-    viewport: { width: look.width ?? 1280, height: look.height ?? 900 },
-    colorScheme: look.dark ? 'dark' : 'light',
-    forcedColors: look.forced ? 'active' : 'none',
-    reducedMotion: 'reduce',
-    bypassCSP: look.bypassCSP ?? false,
-  });
+/* Pages that tests gave back, by browser and by whether they obey the policy. In a page that was there, a file opens with
+ * half of the work. */
+const idle = new Map<Browser, Idle[][]>();
+
+interface Idle {
+  page: Page;
+  /** Calls with each complaint of the document that is open. */
+  heard: { complain(fault: string): void; url: string };
+}
+
+async function newPage(browser: Browser, bypassCSP: boolean): Promise<Idle> {
+  const context = await browser.newContext({ bypassCSP });
   context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
-  const file = pathToFileURL(shopPage(look.of, look.html)).href;
+  const heard: Idle['heard'] = { complain: () => {}, url: '' };
+  page.on('pageerror', (error) => heard.complain(`thrown: ${error}`));
+  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && heard.complain(message.text()));
+  page.on('dialog', (dialog) => heard.complain(`dialog: ${dialog.message()}`));
+  page.on('request', (request) => !request.url().startsWith(heard.url) && !/^(data|blob):/.test(request.url()) && heard.complain(`request: ${request.url()}`));
+  return { page, heard };
+}
+
+/** Opens a document at an address in a page as if nothing had been opened in it, and does not wait for an answer. */
+export async function openUrl(browser: Browser, url: string, look: Look = {}): Promise<Opened> {
+  const pools = idle.get(browser) ?? [[], []];
+  idle.set(browser, pools);
+  const pool = pools[+(look.bypassCSP ?? false)]!;
+  const one = pool.pop() ?? (await newPage(browser, look.bypassCSP ?? false));
+  const { page, heard } = one;
   const faults: string[] = [];
-  page.on('pageerror', (error) => faults.push(String(error)));
-  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(message.text()));
-  page.on('dialog', (dialog) => faults.push(`dialog: ${dialog.message()}`));
-  page.on('request', (request) => !request.url().startsWith(file) && !/^(data|blob):/.test(request.url()) && faults.push(`request: ${request.url()}`));
-  await page.goto(file + (look.at ?? ''));
+  await page.setViewportSize({ width: look.width ?? 1280, height: look.height ?? 900 });
+  await page.emulateMedia({ media: null, colorScheme: look.dark ? 'dark' : 'light', forcedColors: look.forced ? 'active' : 'none', reducedMotion: look.moving ? 'no-preference' : 'reduce' });
+  heard.complain = (fault) => void faults.push(fault);
+  heard.url = url.replace(/[?#].*/, '');
+  await page.goto(url);
+  const close = async () => {
+    await page.evaluate(() => localStorage.clear());
+    heard.complain = () => {};
+    await page.goto('about:blank');
+    await page.mouse.move(0, 0);
+    const driver = await page.context().newCDPSession(page);
+    await driver.send('Page.resetNavigationHistory');
+    await driver.detach();
+    pool.push(one);
+  };
+  return { page, faults, close };
+}
+
+/** Opens a file with a view, and waits for its answers. */
+export async function openFile(browser: Browser, file: string, look: Look = {}): Promise<Opened> {
+  const opened = await openUrl(browser, pathToFileURL(file).href + (look.at ?? ''), look);
+  await settled(opened.page);
+  return opened;
+}
+
+export const open = (browser: Browser, look: Look = {}): Promise<Opened> => openFile(browser, shopPage(look.of, look.html), look);
+
+/** Opens the address of a view, of the document that is open, as a link from elsewhere would. */
+export async function followLink(page: Page, address: string): Promise<void> {
+  const url = page.url().replace(/#.*/, '');
+  await page.goto('about:blank');
+  await page.goto(url + address);
   await settled(page);
-  return { page, context, faults };
 }
 
 export const population = (page: Page): Promise<string> =>
@@ -109,10 +156,10 @@ export const onPageOf =
   (browser: () => Browser) =>
   (name: string, look: Look, check: (page: Page) => Promise<void>): void => {
     test(name, { skip: without }, async () => {
-      const { page, context, faults } = await open(browser(), look);
+      const { page, faults, close } = await open(browser(), look);
       await check(page);
       assert.deepEqual(faults, []);
-      await context.close();
+      await close();
     });
   };
 /* SPDX-License-Identifier: MIT */

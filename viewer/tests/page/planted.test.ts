@@ -4,10 +4,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { inFolder, program, without } from '../engine/page.ts';
-import { launch, settled } from './open.ts';
+import { launch, openFile, settled } from './open.ts';
 
 let browser: Browser;
 before(async () => {
@@ -15,6 +14,7 @@ before(async () => {
 });
 after(() => browser.close());
 
+const LOOK = { height: 1400, moving: true };
 const PLANTED = { 1: 'spikes', e: 'caches', 2: 'leaks', 3: 'churns', 5: 'caches' };
 const TABS: Record<string, RegExp> = { 1: /Held/, e: /Held/, 2: /Growing/, 3: /Churn/, 5: /Lives long/, 6: /Promoted|Churn/ };
 
@@ -25,14 +25,12 @@ for (const [heap, sixth] of [['malloc', 'copies'], ['collected', 'dies_promoted'
       execFileSync(program('tests/page/make_planted'), [heap, trace]);
       execFileSync(program('src/cli/winnow'), ['html', '-o', file, trace], { stdio: 'pipe' });
       for (const [key, name] of Object.entries({ ...PLANTED, 6: sixth })) {
-        const page = await browser.newPage({ viewport: { width: 1280, height: 1400 } });
-        await page.goto(pathToFileURL(file).href);
-        await settled(page);
+        const { page, close } = await openFile(browser, file, LOOK);
         await page.keyboard.press(key);
         await settled(page);
         assert.match(await page.locator('#tabs [aria-selected=true], #tabs [aria-current]').innerText(), TABS[key]!);
         assert.equal(await page.locator('.sites tbody tr:not(.gap) th').first().innerText(), name, `key ${key}`);
-        await page.close();
+        await close();
       }
     }));
 
@@ -41,9 +39,7 @@ test('the planted leak, churner, cache and early promotion stay first from quest
     const [trace, file] = [join(folder, 'a.trace'), join(folder, 'a.html')];
     execFileSync(program('tests/page/make_planted'), ['collected', trace]);
     execFileSync(program('src/cli/winnow'), ['html', '-o', file, trace], { stdio: 'pipe' });
-    const page = await browser.newPage({ viewport: { width: 1280, height: 1400 } });
-    await page.goto(pathToFileURL(file).href);
-    await settled(page);
+    const { page, close } = await openFile(browser, file, LOOK);
     for (const [key, name] of Object.entries({ ...PLANTED, 6: 'dies_promoted' })) {
       await page.keyboard.press(key);
       await settled(page);
@@ -61,7 +57,7 @@ test('the planted leak, churner, cache and early promotion stay first from quest
     assert.match(await text(), /1.26 MB are allocated[\s\S]*twice as large\s+[\d.]+–\d+ %[\s\S]*999 pauses took 999 ms[\s\S]*the longest 8.30 ms, after 25.0 s/);
     await page.locator('#heap button').click();
     assert.match(await text(), /8.30 ms\s+25.0 s\s+minor collections/);
-    await page.close();
+    await close();
   }));
 
 const records = existsSync(program('src/preload/libwinnow-malloc.so'));
@@ -77,14 +73,13 @@ test('a buffer that realloc grows all the time grows steadily, in the page as in
     const said = run('report', '--all', trace).replace(/\s+/g, ' ');
     assert.match(said, /Growing steadily: appends_history/);
     run('html', '-o', file, trace);
-    const page = await browser.newPage({ viewport: { width: 1280, height: 1400 } });
-    await page.goto(`${pathToFileURL(file).href}#alive`);
+    const { page, close } = await openFile(browser, file, { ...LOOK, at: '#alive' });
     await page.locator('.sites .growth.steady').first().waitFor();
     const rows = await page.locator('.sites tbody tr').allInnerTexts();
     assert.match(rows[0]!, /^appends_history[\s\S]*[kM]B\/s[\s\S]*grows steadily/);
     for (const name of ['writes_log', 'doubles_index']) assert.match(rows.find((row) => row.startsWith(name))!, /uneven/);
     const facts = await page.locator('#foot').textContent();
     assert.equal(/([\d,]+) growths by realloc/.exec(facts!)![1], /Growths by realloc ([\d,]+)/.exec(said)![1]);
-    await page.close();
+    await close();
   }));
 /* SPDX-License-Identifier: MIT */

@@ -6,11 +6,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { inflateSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { makePage, without } from '../engine/page.ts';
-import { launch, settled } from './open.ts';
+import { launch, openFile, settled } from './open.ts';
 
 let browser: Browser;
 let folder: string;
@@ -25,12 +24,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function openAt(address: string, width: number, height = 900): Promise<Page> {
-  const page = await browser.newPage({ viewport: { width, height }, colorScheme: 'dark', reducedMotion: 'reduce' });
-  await page.goto(pathToFileURL(file).href + address);
-  await settled(page);
-  return page;
-}
+const openAt = (at: string, width: number) => openFile(browser, file, { at, width, dark: true });
 
 async function printed(page: Page): Promise<Buffer> {
   return await page.pdf({ format: 'A4', printBackground: true, margin: { top: '1cm', bottom: '1cm', left: '1cm', right: '1cm' } });
@@ -56,7 +50,7 @@ const FIRST = /^(?:(?! re\n)[^])*?([\d.]+) ([\d.]+) ([\d.]+) rg(?:(?! rg\n)[^])*
 
 for (const width of [600, 1280, 1920])
   test(`a dark page of many functions is printed dark on white, on few sheets, from a window of ${width} px`, { skip: without }, async () => {
-    const page = await openAt('#allocated', width);
+    const { page, close } = await openAt('#allocated', width);
     const pdf = await printed(page);
     const sheets = sheetsOf(pdf);
     assert.ok(sheets.length >= 2 && sheets.length <= 4, `${sheets.length} sheets`);
@@ -66,7 +60,7 @@ for (const width of [600, 1280, 1920])
       assert.ok(texts.length > 5, `sheet ${number} has ${texts.length} texts`);
       assert.ok(Math.max(...texts) < 0.45, `a text on sheet ${number} is as light as ${Math.max(...texts)}`);
     }
-    await page.close();
+    await close();
   });
 
 /** The page as it is laid out for paper, asked from within. */
@@ -78,7 +72,7 @@ async function onPaper<T>(page: Page, look: () => T): Promise<T> {
 }
 
 test('paper has the verdict, all of the charts, the first rows of the table and a count of the others', { skip: without }, async () => {
-  const page = await openAt('#allocated', 1600);
+  const { page, close } = await openAt('#allocated', 1600);
   await page.locator('#table-region').evaluate((region) => (region.scrollTop = 3000));
   await settled(page);
   const seen = await onPaper(page, () => {
@@ -103,11 +97,11 @@ test('paper has the verdict, all of the charts, the first rows of the table and 
   assert.ok(seen.all > 100);
   assert.equal(seen.seen.length, 5);
   assert.equal(seen.unseen.length, 6);
-  await page.close();
+  await close();
 });
 
 test('after printing the page is as it was', { skip: without }, async () => {
-  const page = await openAt('#allocated', 1280);
+  const { page, close } = await openAt('#allocated', 1280);
   const widths = () => page.locator('canvas').evaluateAll((all) => all.map((canvas) => canvas.getBoundingClientRect().width));
   const before = await widths();
   const rows = await page.locator('.sites tbody').innerText();
@@ -116,19 +110,19 @@ test('after printing the page is as it was', { skip: without }, async () => {
   assert.deepEqual(await widths(), before);
   assert.equal(await page.locator('.sites tbody').innerText(), rows);
   assert.equal(await page.locator('html').getAttribute('data-theme'), 'dark');
-  await page.close();
+  await close();
 });
 
 const reader = spawnSync('pdftotext', ['-v']).error && 'pdftotext is not installed';
 
 test('the words of the PDF are those of the page', { skip: without || reader }, async () => {
-  const page = await openAt('#allocated', 1280);
+  const { page, close } = await openAt('#allocated', 1280);
   const path = join(folder, 'words.pdf');
   writeFileSync(path, await printed(page));
   const words = spawnSync('pdftotext', ['-layout', path, '-'], { encoding: 'utf8' }).stdout.replace(/\s+/gu, ' ');
   for (const part of ['.verdict dt', '.population', '.sites tbody tr:first-child th'])
     for (const text of await page.locator(part).allInnerTexts()) assert.ok(words.includes(text.replace(/\s+/gu, ' ')), `${text} is not in ${words}`);
   assert.match(words, /and \d+ more/);
-  await page.close();
+  await close();
 });
 /* SPDX-License-Identifier: MIT */

@@ -38,7 +38,7 @@ test('a profile of totals has its sums, its moments and its functions, and no ti
     const [profile, file] = [join(folder, 'a.dhat'), join(folder, 'a.html')];
     writeFileSync(profile, JSON.stringify(DHAT));
     html(file, profile);
-    const { page, faults } = await openHigh(browser, file);
+    const { page, faults, close } = await openHigh(browser, file);
     assert.deepEqual(await tabs(page), ['1Held']);
     assert.match(await words(page, '.verdict'), /^Peak 8\.00 kB in 8 blocks At the end 3\.00 kB 38 % of the peak Allocated 11\.0 kB in 11 blocks$/);
     assert.deepEqual([await page.locator('#time').isVisible(), await page.locator('#kinds').isVisible()], [false, false]);
@@ -58,7 +58,7 @@ test('a profile of totals has its sums, its moments and its functions, and no ti
     assert.equal(await page.evaluate(() => location.hash), '#peak');
     assert.match((await page.locator('#foot').textContent())!, /a profile by DHAT: totals of each stack/);
     assert.deepEqual(faults, []);
-    await page.close();
+    await close();
   }));
 
 test('a profile of one moment opens with that moment; two of them are compared', { skip: without }, () =>
@@ -70,14 +70,14 @@ test('a profile of one moment opens with that moment; two of them are compared',
     }
     html(join(folder, 'a.html'), profile);
     html(join(folder, 'b.html'), profile, other);
-    const { page, faults } = await openHigh(browser, join(folder, 'a.html'));
+    const { page, faults, close } = await openHigh(browser, join(folder, 'a.html'));
     assert.equal(await page.locator('#population [aria-pressed=true]').innerText(), 'At the moment of the profile');
     assert.ok((await rows(page)).length > 3);
-    await page.close();
+    await close();
     const compared = await openHigh(browser, join(folder, 'b.html'));
     assert.deepEqual(await tabs(compared.page), ['1Held', '2Compare']);
     assert.ok((await compared.page.locator('.sites td.change').count()) > 3);
-    await compared.page.close();
+    await compared.close();
     assert.deepEqual([...faults, ...compared.faults], []);
   }));
 /* SPDX-License-Identifier: MIT */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { without } from '../engine/page.ts';
-import { chips, hash, launch, onPageOf, open, population, rested, settled } from './open.ts';
+import { chips, followLink, hash, launch, onPageOf, open, population, rested, settled } from './open.ts';
 
 let browser: Browser;
 before(async () => {
@@ -54,14 +54,10 @@ onPage('the widths are called as the answer that is shown counts them', {}, asyn
   }
 });
 
-onPage('a resident size above the peak is taken apart', {}, async (page) => {
+onPage('a resident size above the peak is taken apart, with the functions that mapped memory', {}, async (page) => {
   assert.match(await page.locator('.why summary').innerText(), /^at 6.min 21.s: [\d.]+\s[kM]B [a-z ]+ \+ [\d.]+\s[kM]B [a-z ]+ …$/u);
   await page.locator('.why summary').click();
   assert.match(await page.locator('.why').innerText(), /malloc blocks[^]*headers\s+481.kB[^]*kept free[^]*data and small mappings/);
-});
-
-onPage('memory that the program mapped itself has the functions that mapped it', {}, async (page) => {
-  await page.locator('.why summary').click();
   const mappers = await page.locator('.mappers tr').allInnerTexts();
   assert.deepEqual(mappers.map((text) => text.replace(/\s+/gu, ' ')), ['arena_map < arena_new < pool_grow < main 15.0 MB']);
 });
@@ -81,22 +77,24 @@ onPage('the command for churn has the limit that the sentence names', { at: '#ch
   await page.getByText(`Copied: winnow report --where 'size >= 100 and life < ${limit.replace(' ', '')}' run.trace`).waitFor();
 });
 
-for (const width of [320, 400, 1280])
-  onPage(`no change and no name of a comparison is cut by the window, ${width} px`, { at: '#compare', width }, async (page) => {
-    for (const key of ['4', '1', '4']) {
+onPage('no change and no name of a comparison is cut by the window', { at: '#compare', width: 320 }, async (page) => {
+  for (const width of [320, 400, 1280]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const key of width === 320 ? ['4', '1', '4'] : ['4']) {
       await page.keyboard.press(key);
       await settled(page);
       const cut = await page.locator('.sites tbody tr:not(.gap) :is(th, .change)').evaluateAll((cells) =>
         cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent),
       );
-      assert.deepEqual(cut, [], key);
+      assert.deepEqual(cut, [], `${key}, ${width} px`);
     }
     const unused = await page.locator('.sites tbody tr').first().evaluate((line) => {
       const ends = [...line.children].map((cell) => cell.getBoundingClientRect().right);
       return line.getBoundingClientRect().right - Math.max(...ends);
     });
-    assert.ok(unused < 2, `${unused} px on the right are not used`);
-  });
+    assert.ok(unused < 2, `${unused} px on the right are not used, ${width} px`);
+  }
+});
 
 onPage('a dark page is printed dark on white, with its charts', { dark: true }, async (page) => {
   const lightness = (event: string) =>
@@ -229,21 +227,9 @@ onPage('every view is a link: the address of a view gives the view', {}, async (
     }));
   const seen = await picture();
   assert.ok(seen.chosen);
-  const address = await hash(page);
-  const other = await page.context().newPage();
-  await other.goto(page.url().replace(/#.*/, '') + address);
-  await settled(other);
-  await rested(other);
-  await page.goto('about:blank');
-  const again = await other.evaluate(() => ({
-    population: document.querySelector('.population')!.textContent,
-    table: document.querySelector('.sites')!.textContent,
-    chips: document.querySelector('.box')!.textContent,
-    chosen: document.querySelector('[aria-current]')?.textContent,
-    details: document.querySelector('#details')!.textContent,
-    canvas: document.querySelector<HTMLCanvasElement>('#flame-host canvas')!.toDataURL(),
-  }));
-  assert.deepEqual(again, seen);
+  await followLink(page, await hash(page));
+  await rested(page);
+  assert.deepEqual(await picture(), seen);
 });
 
 onPage('a click on the chart sets the moment, a drag the time of birth', {}, async (page) => {
@@ -466,9 +452,10 @@ onPage('thinning is said', { html: ['--max-size', '510K'] }, async (page) => {
   assert.match((await page.locator('.warning').allInnerTexts()).join('\n'), /1 of [\d.]+ samples/);
 });
 
-for (const { width, whole } of [{ width: 1280, whole: false }, { width: 2600, whole: true }])
-  test(`a row that is a place in a line keeps its line and columns, and its file where it has room, ${width} px`, { skip: without }, async () => {
-    const { page, context, faults } = await open(browser, { at: '#alive&by=line', width });
+onPage('a row that is a place in a line keeps its line and columns, and its file where it has room', { at: '#alive&by=line', width: 1280 }, async (page) => {
+  for (const { width, whole } of [{ width: 1280, whole: false }, { width: 2600, whole: true }]) {
+    await page.setViewportSize({ width, height: 900 });
+    await settled(page);
     const rows = await page.locator('.sites tbody .name bdi').evaluateAll((all) =>
       all.map((name) => ({ text: (name as HTMLElement).title, shown: name.textContent!, cut: name.parentElement!.scrollWidth > name.parentElement!.clientWidth })),
     );
@@ -476,11 +463,9 @@ for (const { width, whole } of [{ width: 1280, whole: false }, { width: 2600, wh
     assert.ok(places.length > 3, `${places.length}`);
     for (const { text, shown } of places) assert.ok(shown.replace(/\)$/, '').endsWith(/:\d+:5-39/.exec(text)![0]), `${text}: ${shown}`);
     assert.ok(places.some(({ text, shown }) => (shown === text) === whole), JSON.stringify(places));
-    assert.deepEqual(rows.filter(({ cut }) => cut), []);
-    assert.deepEqual(faults, []);
-    await context.close();
-  });
-
+    assert.deepEqual(rows.filter(({ cut }) => cut), [], `${width} px`);
+  }
+});
 
 onPage('1,000 levels draw, and links stay short', { of: 'few deep', at: '#peak&stacks=whole' }, async (page) => {
   for (let number = 1; number <= 7; number++) {
@@ -505,10 +490,14 @@ onPage('1,000 levels draw, and links stay short', { of: 'few deep', at: '#peak&s
   await noOverflow(page);
 });
 
-for (const dark of [false, true])
-  onPage(`320 px are enough, ${dark ? 'dark' : 'light'}`, { width: 320, height: 640, dark }, async (page) => {
+for (const { width, dark } of [{ width: 320, dark: false }, { width: 320, dark: true }, { width: 768, dark: false }])
+  onPage(`${width} px are enough, ${dark ? 'dark' : 'light'}, with all tabs in sight`, { width, height: 640, dark }, async (page) => {
     await noOverflow(page);
     assert.ok(await page.locator('.sites tbody tr').first().isVisible());
+    for (const tab of await page.getByRole('tab').all()) {
+      const { x, width: wide } = (await tab.boundingBox())!;
+      assert.ok(x >= 0 && x + wide <= width);
+    }
   });
 
 onPage('forced colours are obeyed', { forced: true }, async (page) => {
@@ -517,20 +506,33 @@ onPage('forced colours are obeyed', { forced: true }, async (page) => {
   assert.match(await population(page), /lived less/);
 });
 
-for (const width of [320, 400, 768, 1280])
-  for (const at of ['#allocated', '#allocated&sort=total', '#alive', '#alive&sort=self', '#compare'])
-    onPage(`the column by which rows are sorted has its ranges, ${at}, ${width} px`, { at, width }, async (page) => {
-      const sorted = at === '#compare' ? 'change' : (/sort=(\w+)/.exec(at)?.[1] ?? (at === '#alive' ? 'growth' : 'self'));
-      const cells = page.locator(`.sites tbody td.${sorted}`).filter({ has: page.locator('.off:not(:empty)') });
-      assert.ok((await cells.count()) > 1);
-      const shown = await cells.evaluateAll((all) => all.every((cell) => cell.querySelector<HTMLElement>('.off')!.offsetWidth > 0 && cell.scrollWidth <= cell.clientWidth));
-      assert.ok(shown, 'a range is not seen');
-      const amounts = await page.locator('.sites tbody tr:not(.gap)').first().locator('.amount').evaluateAll((all) =>
-        all.filter((cell) => (cell as HTMLElement).offsetWidth > 0 && (cell.querySelector<HTMLElement>('.off')?.offsetWidth ?? 1) === 0),
-      );
-      assert.equal(amounts.length, 0, 'an amount without its range');
+/* The first width is one with which the page opens. */
+for (const [at, sorted, ...widths] of [
+  ['#allocated', 'self', 320, 400, 768, 1280],
+  ['#allocated&sort=total', 'total', 400, 320, 768, 1280],
+  ['#alive', 'growth', 1280, 768, 400, 320],
+  ['#alive&sort=self', 'self', 768, 1280, 320, 400],
+  ['#compare', 'change', 1280, 320, 400, 768],
+] as const)
+  onPage(`the column by which rows are sorted has its ranges, ${at}`, { at, width: widths[0] }, async (page) => {
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 900 });
+      await settled(page);
+      const seen = await page.evaluate((sorted) => {
+        const cells = [...document.querySelectorAll(`.sites tbody td.${sorted}`)].filter((cell) => cell.querySelector('.off:not(:empty)'));
+        const amounts = [...document.querySelector('.sites tbody tr:not(.gap)')!.querySelectorAll<HTMLElement>('.amount')];
+        const isShown = (cell: Element) => cell.querySelector<HTMLElement>('.off')!.offsetWidth > 0 && cell.scrollWidth <= cell.clientWidth;
+        return {
+          cells: cells.length,
+          unseen: cells.filter((cell) => !isShown(cell)).length,
+          bare: amounts.filter((cell) => cell.offsetWidth > 0 && (cell.querySelector<HTMLElement>('.off')?.offsetWidth ?? 1) === 0).length,
+        };
+      }, sorted);
+      assert.ok(seen.cells > 1, `${width} px`);
+      assert.deepEqual([seen.unseen, seen.bare], [0, 0], `ranges that are not seen, and amounts without theirs, ${width} px`);
       if (width === 1280) for (const column of at === '#compare' ? ['side', 'samples'] : ['samples']) assert.ok(await page.locator(`.sites th.${column}`).first().isVisible());
-    });
+    }
+  });
 
 onPage('a narrow table is sorted by the columns for which it has no room', { at: '#allocated', width: 320 }, async (page) => {
   await page.locator('.sites th.self').getByRole('button', { name: 'with callees' }).click();
@@ -543,14 +545,6 @@ onPage('a narrow table is sorted by the columns for which it has no room', { at:
 onPage('a head offers the orders whose columns are left out, and no others', { at: '#alive', width: 1280 }, async (page) => {
   assert.deepEqual(await page.locator('.sites thead button:visible').allInnerTexts(), ['function', 'with callees', 'own', 'samples', 'growth▾']);
 });
-
-for (const width of [320, 768])
-  onPage(`all tabs are in sight, ${width} px`, { width }, async (page) => {
-    for (const tab of await page.getByRole('tab').all()) {
-      const { x, width: wide } = (await tab.boundingBox())!;
-      assert.ok(x >= 0 && x + wide <= width);
-    }
-  });
 
 onPage('samples are of the sum by which the rows are sorted', { at: '#allocated&rows=all' }, async (page) => {
   const row = page.locator('.sites tbody tr').filter({ has: page.locator('.self .quiet') }).first();

@@ -106,7 +106,7 @@ async function columnsOf(page: Page): Promise<string> {
 const has = (text: string, word: string) => text.split('\n').some((line) => line.trim() === word || (word.length > 12 && line.includes(word)));
 
 test('the page of a heap snapshot has no word of functions, samples and times', { skip: without }, async () => {
-  const { page, faults } = await openHigh(browser, pageOf('shared'));
+  const { page, faults, close } = await openHigh(browser, pageOf('shared'));
   assert.equal(await columnsOf(page), 'name,type,self_bytes,total_bytes,self_blocks,blocks');
   const text = await walk(page);
   assert.equal(FALSE.exec(text), null, text.split('\n').filter((line) => FALSE.test(line)).join('\n'));
@@ -116,11 +116,11 @@ test('the page of a heap snapshot has no word of functions, samples and times', 
   assert.deepEqual(await page.locator('#tab-more, .sites .samples, .sites .life').count(), 0);
   assert.deepEqual(await page.locator('select[aria-label="Group by"] option').allInnerTexts(), ['type or root', 'type']);
   assert.deepEqual(faults, []);
-  await page.close();
+  await close();
 });
 
 test('the page of a trace says what it said before there were others', { skip: without }, async () => {
-  const { page, faults } = await openHigh(browser, shopPage());
+  const { page, faults, close } = await openHigh(browser, shopPage());
   assert.equal(
     await columnsOf(page),
     'name,module,file,line,self_bytes,self_low_bytes,self_high_bytes,total_bytes,total_low_bytes,total_high_bytes,self_blocks,blocks,self_samples,samples,life_median_ns',
@@ -129,7 +129,7 @@ test('the page of a trace says what it said before there were others', { skip: w
   assert.deepEqual(OF_TRACES.filter((word) => !has(text, word)), []);
   assert.deepEqual(OF_SNAPSHOTS.filter((word) => has(text, word)), []);
   assert.deepEqual(faults, []);
-  await page.close();
+  await close();
 });
 
 test('a page that compares heap snapshots has no such word, and says once what makes that doubtful', { skip: without }, async () => {
@@ -139,7 +139,7 @@ test('a page that compares heap snapshots has no such word, and says once what m
     other: ['The snapshots are of different commands.'],
   };
   for (const [later, said] of Object.entries(doubts)) {
-    const { page, faults } = await openHigh(browser, pageOf('large', later));
+    const { page, faults, close } = await openHigh(browser, pageOf('large', later));
     assert.deepEqual(await page.locator('.warning').allInnerTexts(), said);
     const text = (await textOf(page)).replaceAll('large', '');
     assert.equal(FALSE.exec(text), null, text);
@@ -148,10 +148,10 @@ test('a page that compares heap snapshots has no such word, and says once what m
     await goTo(page, '#end');
     assert.equal(await page.locator('#kinds').isVisible(), false);
     assert.deepEqual(faults, []);
-    await page.close();
+    await close();
   }
-  const { page } = await openHigh(browser, pageOf('mixed', 'small'));
+  const { page, close } = await openHigh(browser, pageOf('mixed', 'small'));
   assert.deepEqual(await page.locator('.warning').allInnerTexts(), ['The snapshots are of different runs.', 'A snapshot is earlier than the one before it.']);
-  await page.close();
+  await close();
 });
 /* SPDX-License-Identifier: MIT */

@@ -18,7 +18,7 @@ test('tabs stay in code, and what turns or hides others is a mark', () => {
 });
 
 test('the lines around the places of a selected function are shown as text, with the bytes of each place', { skip: without }, async () => {
-  const { page, context, faults } = await open(browser, { html: ['--source'] });
+  const { page, faults, close } = await open(browser, { html: ['--source'] });
   assert.match((await page.locator('#foot').textContent())!, /has source lines, of 1 file/);
   await page.getByRole('row', { name: /pcache1Alloc/ }).click();
   await page.getByText('sqlite3.c is not where the page was written').waitFor();
@@ -41,15 +41,15 @@ test('the lines around the places of a selected function are shown as text, with
   await settled(page);
   assert.equal(await page.locator('.source').count(), 0);
   assert.deepEqual(faults, []);
-  await context.close();
+  await close();
 });
 
 test('a page without source lines says nothing of them', { skip: without }, async () => {
-  const { page, context } = await open(browser);
+  const { page, close } = await open(browser);
   await page.locator('.sites tbody tr').nth(1).click();
   await settled(page);
   assert.doesNotMatch(await page.locator('#header').innerText(), /source/);
   assert.equal(await page.locator('.source').count(), 0);
-  await context.close();
+  await close();
 });
 /* SPDX-License-Identifier: MIT */

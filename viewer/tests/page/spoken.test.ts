@@ -136,7 +136,7 @@ for (const kind of ['planted', 'plain'])
     inFolder(async (folder) => {
       const file = kind === 'planted' ? planted(folder, 'collected') : makePage(folder, [kind]).page;
       const engine = await openPage(file);
-      const { page, faults } = await openHigh(browser, file);
+      const { page, faults, close } = await openHigh(browser, file);
       const trees = new Set<string>();
       for (const { address, where, measure, by, direction } of WALK) {
         const flame = answerOf<Flame>(engine, { view: 'flame', where, measure, by: by ?? 'function', direction, stacks: 'whole' });
@@ -149,7 +149,7 @@ for (const kind of ['planted', 'plain'])
       }
       assert.ok(trees.size >= 8, `${trees.size} different trees`);
       assert.deepEqual(faults, []);
-      await page.close();
+      await close();
     }));
 
 /* ---- the comparison ---- */
@@ -208,7 +208,7 @@ for (const [what, views, make] of [
     inFolder(async (folder) => {
       const file = make(folder);
       const engine = await openPage(file);
-      const { page, faults } = await openHigh(browser, file);
+      const { page, faults, close } = await openHigh(browser, file);
       const seen = new Set<string>();
       for (const { address, request } of views) {
         await goTo(page, `${address}&stacks=whole`);
@@ -228,6 +228,6 @@ for (const [what, views, make] of [
       }
       assert.equal(seen.size, views.length);
       assert.deepEqual(faults, []);
-      await page.close();
+      await close();
     }));
 /* SPDX-License-Identifier: MIT */

@@ -1,11 +1,11 @@
 /* Chains of frames in one box: opened, folded and found, by mouse and by keys, and in the address. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import type { Flame } from '../../src/engine/answers.ts';
 import { FlameData } from '../../src/flame/data.ts';
 import { openPage } from '../engine/page.ts';
-import { hash, launch, onPageOf, open, rested, settled, shopPage } from './open.ts';
+import { followLink, hash, launch, onPageOf, rested, settled, shopPage } from './open.ts';
 import { answerOf } from './views.ts';
 
 let browser: Browser;
@@ -76,17 +76,13 @@ onPage('a double click on a folded box opens it, and no more', { at: ONE_WAY }, 
   assert.doesNotMatch(await hash(page), /focus=/);
 });
 
-test('the link to an open chain shows its frames, under another query too', async () => {
-  const { page, context } = await open(browser, { at: ONE_WAY });
+onPage('the link to an open chain shows its frames, under another query too', { at: ONE_WAY }, async (page) => {
   await clickRow(page, 1, 300);
   await rested(page);
-  const address = await hash(page);
-  await context.close();
-  const again = await open(browser, { at: address });
-  await clickRow(again.page, 5, 300);
-  assert.equal(await spoken(again.page), 'Cache::insert');
-  await again.page.keyboard.press('8');
-  await again.context.close();
+  await followLink(page, await hash(page));
+  await clickRow(page, 5, 300);
+  assert.equal(await spoken(page), 'Cache::insert');
+  await page.keyboard.press('8');
 });
 
 onPage('a focus below a chain has it above in one row, which opens', { at: `${ONE_WAY}&focus=main;Server::run;Server::loop;Cache::get_or_fill;Cache::insert;Session::create` }, async (page) => {

@@ -1,10 +1,9 @@
 /* Views to walk through in one page, and what the engine answers for them: what a test compares a
  * chart with. */
-import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { decodeAnswer, type Direction, type Failure, type Grouping, type Measure, type Request, requestText } from '../../src/engine/answers.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { settled } from './open.ts';
+import { type Opened, openFile, settled } from './open.ts';
 
 export interface Walked {
   /** What follows the file's name. */
@@ -36,15 +35,7 @@ export function answerOf<T>(engine: Engine, request: Request): T {
 
 /** Opens a file in a window so high that all charts are in sight, and notes what the console
  *  complains of. */
-export async function openHigh(browser: Browser, file: string, address = ''): Promise<{ page: Page; faults: string[] }> {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 3000 }, reducedMotion: 'reduce' });
-  const faults: string[] = [];
-  page.on('pageerror', (error) => faults.push(String(error)));
-  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(message.text()));
-  await page.goto(pathToFileURL(file).href + address);
-  await settled(page);
-  return { page, faults };
-}
+export const openHigh = (browser: Browser, file: string, at = ''): Promise<Opened> => openFile(browser, file, { at, height: 3000 });
 
 /** Goes to another view in the page that is open, so that what is shown of the view before would be
  *  noticed. */

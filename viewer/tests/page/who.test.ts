@@ -36,7 +36,7 @@ for (const heap of ['malloc', 'collected'])
       /* The report has the trend before the function. */
       for (const { text, trend } of holders!) if (report.includes(` ${text} `)) assert.match(report, new RegExp(` ${literally(trend!)} ${literally(text)} `));
       const flame = answerOf<Flame>(engine, { view: 'flame', measure: 'held', direction: 'callees' });
-      const { page, faults } = await openHigh(browser, file);
+      const { page, faults, close } = await openHigh(browser, file);
       const said = (await page.locator('.said').innerText()).replace(/\s+/gu, ' ');
       assert.ok(verdict!.title && said.startsWith(verdict!.title) && report.includes(verdict!.title), said);
       const culprits = verdict!.culprits.slice(0, 2);
@@ -53,26 +53,26 @@ for (const heap of ['malloc', 'collected'])
       assert.ok(!list || said.endsWith(`${verdict!.culprits.length ? 'also held' : 'held'} at the peak: ${list}`.replace(/\s+/gu, ' ')), `${list}: ${said}`);
       if (verdict!.at_ns) assert.ok(said.includes(`since ${duration(verdict!.at_ns)}`.replace(/\s/gu, ' ')));
       assert.deepEqual(faults, []);
-      await page.close();
+      await close();
     }));
 
 test('of four functions that grow the verdict has two by name, and counts the others', { skip: without }, () =>
   inFolder(async (folder) => {
-    const { page, faults } = await openHigh(browser, makePage(folder, ['four']).page);
+    const { page, faults, close } = await openHigh(browser, makePage(folder, ['four']).page);
     assert.match((await page.locator('.said').innerText()).replace(/\s+/gu, ' '), /x40 26 % of the peak, grows 2.32 GB\/s · \S+x30 25 %, grows 2.25 GB\/s, and 2 more, to the end of a run of less than a second: .* · also held at the peak: .*x20 25 % \(grows\)/);
     assert.deepEqual(faults, []);
-    await page.close();
+    await close();
   }));
 
 test('where the peak is in the middle, what grows to the end has its share of the peak in the verdict, as in the table', { skip: without }, () =>
   inFolder(async (folder) => {
-    const { page, faults } = await openHigh(browser, makePage(folder, ['four_peak']).page);
+    const { page, faults, close } = await openHigh(browser, makePage(folder, ['four_peak']).page);
     const [said, shares] = [await page.locator('.said').innerText(), await page.locator('.sites td.share').allInnerTexts()];
     const named = [...said.matchAll(/[\d.]+\s%(?=( of the peak)?, grows)/g)].map(([text]) => text);
     assert.equal(named.length, 2, said);
     assert.deepEqual(shares.slice(1, 3), named); // below what made the peak
     assert.deepEqual(faults, []);
-    await page.close();
+    await close();
   }));
 
 test('the verdict has the line of each function that it names, as the report has', { skip: without }, () =>
@@ -82,7 +82,7 @@ test('the verdict has the line of each function that it names, as the report has
     execFileSync(program('src/cli/winnow'), ['html', '-o', file, trace], { stdio: 'pipe' });
     const report = execFileSync(program('src/cli/winnow'), ['report', trace], { encoding: 'utf8' }).replace(/\s+/g, ' ');
     const { verdict, holders, places } = answerOf<Totals>(await openPage(file), { view: 'totals' });
-    const { page, faults } = await openHigh(browser, file);
+    const { page, faults, close } = await openHigh(browser, file);
     const said = (await page.locator('.said').innerText()).replace(/\s+/gu, ' ');
     assert.equal(places!.length, verdict!.culprits.length);
     assert.ok(holders!.length > 1 && holders!.every(({ place }) => /^\w+\.\w+:\d+$/.test(place)), JSON.stringify(holders));
@@ -90,7 +90,7 @@ test('the verdict has the line of each function that it names, as the report has
     assert.ok(said.includes(holders![0]!.place), said);
     assert.equal(await page.locator('.next').innerText(), `Next: look at ${places![0]}: is all of this still needed?`);
     assert.deepEqual(faults, []);
-    await page.close();
+    await close();
   }));
 
 for (const [kind, next] of [
@@ -103,12 +103,12 @@ for (const [kind, next] of [
     inFolder(async (folder) => {
       const { trace, page: file } = makePage(folder, [kind]);
       const report = execFileSync(program('src/cli/winnow'), ['report', trace], { encoding: 'utf8' }).replace(/\s+/g, ' ');
-      const { page, faults } = await openHigh(browser, file);
+      const { page, faults, close } = await openHigh(browser, file);
       const said = await page.locator('.next').innerText();
       assert.match(said, next);
       if (/record|run it/.test(said)) assert.ok(report.includes(said.slice('Next: '.length)), `${said}: ${report}`);
       assert.deepEqual(faults, []);
-      await page.close();
+      await close();
     }));
 
 onPage('where nothing was sampled one sentence has the most that was allocated, and nothing is drawn', { of: 'none' }, async (page) => {

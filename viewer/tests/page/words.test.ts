@@ -38,7 +38,7 @@ const toggle = (page: Page, part: string) => page.locator(part).getByRole('butto
 /* ---- the table ---- */
 
 test('counts of blocks and lives have their range in a tip', { skip: without }, async () => {
-  const { page, faults } = await openHigh(browser, file);
+  const { page, faults, close } = await openHigh(browser, file);
   for (const [address, measure] of [['#peak', 'held'], ['#churn', 'churn']] as const) {
     await goTo(page, address);
     const { labels, columns } = answerOf<Table>(engine, { view: 'table', measure, by: 'function' });
@@ -59,7 +59,7 @@ test('counts of blocks and lives have their range in a tip', { skip: without }, 
     }
   }
   assert.deepEqual(faults, []);
-  await page.close();
+  await close();
 });
 
 /* ---- over time ---- */
@@ -79,7 +79,7 @@ function timeRows({ columns, labels }: Time): string[][] {
 }
 
 test('the chart over time has a label and a table with the numbers of the engine', { skip: without }, async () => {
-  const { page, faults } = await openHigh(browser, file);
+  const { page, faults, close } = await openHigh(browser, file);
   await toggle(page, '#time-foot');
   const labels = new Set<string>();
   for (const { address, filter, by } of WALK) {
@@ -100,14 +100,14 @@ test('the chart over time has a label and a table with the numbers of the engine
   }
   assert.equal(labels.size, 3);
   assert.deepEqual(faults, []);
-  await page.close();
+  await close();
 });
 
 test('the table over time has the resident size where it was measured, and no resident size long after', { skip: without }, () =>
   inFolder(async (folder) => {
     const { page: file } = makePage(folder, ['plain']);
     const { columns } = answerOf<Time>(await openPage(file), { view: 'time', points: 600 });
-    const { page, faults } = await openHigh(browser, file);
+    const { page, faults, close } = await openHigh(browser, file);
     await toggle(page, '#time-foot');
     const resident = (await cellsOf(page, '#time-foot')).map((row) => row[3]);
     const measured = Array.from(columns.memory_time, (at) => columns.time.findIndex((moment) => moment >= at));
@@ -116,7 +116,7 @@ test('the table over time has the resident size where it was measured, and no re
     assert.deepEqual([...new Set(resident.slice(0, measured[0]))], ['–']);
     assert.equal(resident.at(-1), '–');
     assert.deepEqual(faults, []);
-    await page.close();
+    await close();
   }));
 
 /* ---- kinds of block ---- */
@@ -165,7 +165,7 @@ async function assertDrawnKinds(page: Page, { life_ns, size_bytes, columns }: Ki
 }
 
 test('the map of kinds, the sizes and the survival have tables with what they draw and the engine answers', { skip: without }, async () => {
-  const { page, faults } = await openHigh(browser, file);
+  const { page, faults, close } = await openHigh(browser, file);
   await page.keyboard.press('8');
   await page.locator('.heat').waitFor();
   const [map, survival] = ['#kinds .kinds > div:first-child', '#kinds .kinds > div:last-child'];
@@ -197,11 +197,11 @@ test('the map of kinds, the sizes and the survival have tables with what they dr
   }
   assert.equal(tables.size, WALK.length);
   assert.deepEqual(faults, []);
-  await page.close();
+  await close();
 });
 
 test('kinds of block that were folded are not those of the view before', { skip: without }, async () => {
-  const { page, faults } = await openHigh(browser, file, '#allocated');
+  const { page, faults, close } = await openHigh(browser, file, '#allocated');
   const summary = page.getByText('Sizes and lives of the blocks');
   assert.equal(await page.locator('#kinds svg').count(), 0);
   await summary.click();
@@ -220,13 +220,13 @@ test('kinds of block that were folded are not those of the view before', { skip:
   const seen = await page.evaluate(() => (window as unknown as { seen: number[] }).seen);
   assert.deepEqual([...new Set(seen.filter((count) => count > 0))], [cells]);
   assert.deepEqual(faults, []);
-  await page.close();
+  await close();
 });
 
 /* ---- growth ---- */
 
 test('each curve of growth is drawn and said as the engine answers', { skip: without }, async () => {
-  const { page, faults } = await openHigh(browser, file);
+  const { page, faults, close } = await openHigh(browser, file);
   for (const [address, request] of [['#alive', {}], ['#alive&where=born+%3C+50s', { where: 'born < 50s' }], ['#alive&by=module', { by: 'module' }]] as const) {
     await goTo(page, address);
     const { labels, columns, growth_kinds } = answerOf<Table>(engine, { view: 'table', measure: 'alive', by: 'function', ...request });
@@ -259,7 +259,7 @@ test('each curve of growth is drawn and said as the engine answers', { skip: wit
     assert.ok(steady > 0 || address !== '#alive');
   }
   assert.deepEqual(faults, []);
-  await page.close();
+  await close();
 });
 
 /* ---- the collected heap ---- */
@@ -279,7 +279,7 @@ function sizeRows({ what_if }: Heap): string[][] {
 }
 
 test('other minor heaps and the pauses are said and drawn as the engine answers', { skip: without }, async () => {
-  const { page, faults } = await openHigh(browser, file);
+  const { page, faults, close } = await openHigh(browser, file);
   const pauses = '#heap .kinds > div:last-child';
   const said = new Set<string>();
   for (const [address, where] of [['#promoted', undefined], ['#promoted&where=fn+%3D+dies_promoted', 'fn = dies_promoted'], ['#promoted&where=fn+%3D+refills', 'fn = refills']] as const) {
@@ -309,6 +309,6 @@ test('other minor heaps and the pauses are said and drawn as the engine answers'
   }
   assert.equal(said.size, 3);
   assert.deepEqual(faults, []);
-  await page.close();
+  await close();
 });
 /* SPDX-License-Identifier: MIT */
