@@ -1,7 +1,11 @@
 /* The browser of the tests: CHROMIUM names it. Without windows Chromium is another program, which opens a page with a third
  * of the work. */
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import { createRequire } from 'node:module';
+import type { Browser } from 'playwright-core';
+
+/* An import would search its megabytes for names of exports, which takes longer than a page. */
+const { chromium } = createRequire(import.meta.url)('playwright-core') as typeof import('playwright-core');
 
 const known = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 const executablePath = process.env['CHROMIUM'] ?? known.find((path) => existsSync(path)) ?? 'chromium';

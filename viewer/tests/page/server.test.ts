@@ -141,6 +141,12 @@ test('a server that answers again is taken up again', { skip: without }, () =>
 const records = !without && existsSync(program('src/preload/libwinnow-malloc.so'));
 const PROGRAM = '$| = 1; for (1 .. 600) { last if -e $ARGV[0]; push @kept, "x" x 2000 for 1 .. 300; select undef, undef, undef, 0.1 }';
 
+/** Ends a program that is recorded: killed, its child would allocate on. */
+async function endRecording(trace: string, recorded: ChildProcess): Promise<void> {
+  writeFileSync(`${trace}.stop`, '');
+  await ended(recorded);
+}
+
 async function record(trace: string, rate = '1e-3'): Promise<ChildProcess> {
   const recorded = spawn(program('src/cli/winnow'), ['record', '--rate', rate, '-o', trace, '--', 'perl', '-e', PROGRAM, `${trace}.stop`], { stdio: 'ignore' });
   for (let tries = 0; tries < 100; tries++) {
@@ -189,8 +195,7 @@ test('a growing trace is followed, pauses, and ends', { skip: without || (!recor
         assert.match(await textOf(page, '#population'), /new/);
         await page.getByRole('tab', { name: 'Held' }).click();
         await page.locator('#population').getByRole('button', { name: 'Now' }).click();
-        writeFileSync(`${trace}.stop`, '');
-        await ended(recorded);
+        await endRecording(trace, recorded);
         await page.getByText('The program has ended').waitFor();
         await settled(page);
         assert.doesNotMatch(await factOf(page), /still running/);
@@ -200,7 +205,7 @@ test('a growing trace is followed, pauses, and ends', { skip: without || (!recor
         await page.context().close();
       });
     } finally {
-      await stop(recorded);
+      await endRecording(trace, recorded);
     }
   }));
 
@@ -327,7 +332,7 @@ for (const isOfOne of [false, true])
           assert.deepEqual(faults, []);
         });
       } finally {
-        await stop(recorded);
+        await endRecording(trace, recorded);
       }
     }));
 /* SPDX-License-Identifier: MIT */
