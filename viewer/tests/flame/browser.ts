@@ -1,5 +1,6 @@
 /* Opens the test page in Chromium. */
 
+import assert from 'node:assert/strict';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 
@@ -39,23 +40,42 @@ const STYLE = `
   #host { height: 100vh; }
 `;
 
+/* Pages that tests gave back, by what a page has for its life. */
+const idle = new Map<string, Page[]>();
+const errorsOf = new WeakMap<Page, string[]>();
+
+async function newPage(browser: Browser, { ratio = 1, touch = false }: Look): Promise<Page> {
+  const context = await browser.newContext({ deviceScaleFactor: ratio, hasTouch: touch });
+  const page = await context.newPage();
+  const complain = (error: string) => void errorsOf.get(page)!.push(error);
+  page.on('pageerror', (error) => complain(String(error)));
+  page.on('console', (message) => message.type() === 'error' && complain(message.text()));
+  return page;
+}
+
+const kindOf = ({ ratio = 1, touch = false }: Look) => `${ratio} ${touch}`;
+
 export async function openPage(browser: Browser, look: Look = {}): Promise<Page> {
-  const context = await browser.newContext({
-    viewport: { width: look.width ?? 1280, height: look.height ?? 600 },
-    deviceScaleFactor: look.ratio ?? 1,
+  const page = idle.get(kindOf(look))?.pop() ?? (await newPage(browser, look));
+  errorsOf.set(page, []);
+  await page.setViewportSize({ width: look.width ?? 1280, height: look.height ?? 600 });
+  await page.emulateMedia({
     colorScheme: look.dark ? 'dark' : 'light',
+    contrast: 'no-preference',
     forcedColors: look.forced ? 'active' : 'none',
-    hasTouch: look.touch ?? false,
     reducedMotion: look.still === false ? 'no-preference' : 'reduce',
   });
-  const page = await context.newPage();
-  const errors: string[] = [];
-  page.on('pageerror', (error) => errors.push(String(error)));
-  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
-  Object.assign(page, { errors });
   await page.setContent(`<!doctype html><html lang="en"><title>Flame graph</title><style>${STYLE}</style><main id="host"></main></html>`);
   await page.addScriptTag({ content: await bundle() });
   return page;
+}
+
+/** Gives back a page that had no errors, for another test. */
+export async function closePage(page: Page, look: Look = {}): Promise<void> {
+  assert.deepEqual(errorsOf.get(page), []);
+  await page.goto('about:blank');
+  await page.mouse.move(-10, -10);
+  idle.set(kindOf(look), [...(idle.get(kindOf(look)) ?? []), page]);
 }
 
 /** Until what was asked for is drawn. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { drawn, launch, type Look, openPage, rested } from './browser.ts';
+import { closePage, drawn, launch, type Look, openPage, rested } from './browser.ts';
 import type { Tree } from './examples.ts';
 
 const TREE: Tree = {
@@ -45,11 +45,6 @@ async function opened(look: Look = {}, tree: Tree | null = TREE): Promise<Page> 
   return page;
 }
 
-async function closed(page: Page): Promise<void> {
-  assert.deepEqual((page as Page & { errors: string[] }).errors, []);
-  await page.context().close();
-}
-
 type Pixel = [number, number, number];
 
 /** The colour of a pixel of the canvas. */
@@ -85,14 +80,14 @@ test('boxes have the colour of their module, gaps that of the page, and the runt
   assert.ok(grey(await pixel(page, 760, 63)), 'malloc is of the runtime and hatched in grey');
   assert.ok(grey(await pixel(page, 790, 63)), 'the merged rest');
   assert.deepEqual(await pixel(page, 950, 50), [255, 255, 255], "main's own bytes");
-  await closed(page);
+  await closePage(page);
 });
 
 test('uncertain boxes are hatched, others not', async () => {
   const page = await opened();
   assert.ok((await colours(page, 700, 62, 40, 16)) > 2, 'malloc rests on four samples');
   assert.equal(await colours(page, 300, 62, 40, 16), 1, 'lex does not');
-  await closed(page);
+  await closePage(page);
 });
 
 test('the canvas is as large as the window for 5,000 rows, and scrolls to the last', async () => {
@@ -110,7 +105,7 @@ test('the canvas is as large as the window for 5,000 rows, and scrolls to the la
   await drawn(page);
   assert.equal((await page.evaluate(() => window.flame.hit(5, 395)))?.level, 5001);
   assert.ok((await page.evaluate(() => window.flame.drawn.boxes)) <= 22);
-  await closed(page);
+  await closePage(page);
 });
 
 test('a click selects, a double click focuses, and the dimmed caller leads back out', async () => {
@@ -125,7 +120,7 @@ test('a click selects, a double click focuses, and the dimmed caller leads back 
   await page.waitForTimeout(450);
   await page.mouse.click(500, 30);
   assert.deepEqual((await events(page, 'focus')).at(-1), ['main']);
-  await closed(page);
+  await closePage(page);
 });
 
 test('an answer of a focus keeps the rows where they are, with its callers above', async () => {
@@ -140,7 +135,7 @@ test('an answer of a focus keeps the rows where they are, with its callers above
   assert.ok(!grey(await pixel(page, 600, 43)));
   await page.mouse.click(500, 10);
   assert.deepEqual((await events(page, 'focus')).at(-1), []);
-  await closed(page);
+  await closePage(page);
 });
 
 test('the keyboard walks through the tree, and each box is spoken', async () => {
@@ -165,7 +160,7 @@ test('the keyboard walks through the tree, and each box is spoken', async () => 
   assert.deepEqual(await events(page, 'focus'), [['main', 'Hashtbl.resize']]);
   await page.keyboard.press('Escape');
   assert.deepEqual((await events(page, 'focus')).at(-1), []);
-  await closed(page);
+  await closePage(page);
 });
 
 test('the tree has at most 60 items however large the answer', async () => {
@@ -177,7 +172,7 @@ test('the tree has at most 60 items however large the answer', async () => {
     assert.ok((await page.locator('[role=treeitem]').count()) <= 60);
     assert.equal(await page.locator('[role=treeitem][tabindex="0"]').count(), 1);
   }
-  await closed(page);
+  await closePage(page);
 });
 
 test('keys zoom, and wheel with control zooms at the pointer; dragging pans', async () => {
@@ -201,7 +196,7 @@ test('keys zoom, and wheel with control zooms at the pointer; dragging pans', as
   await page.mouse.up();
   assert.ok((await page.evaluate(() => window.flame.view.low)) > low);
   assert.equal(await selectedName(page), null, 'dragging selects nothing');
-  await closed(page);
+  await closePage(page);
 });
 
 test('a tap selects, two taps focus once', async () => {
@@ -216,7 +211,7 @@ test('a tap selects, two taps focus once', async () => {
     await driver.send('Input.dispatchTouchEvent', { type, touchPoints: type === 'touchStart' ? [{ x: 650, y: 50 }] : [], timestamp: now + step / 20 });
   await drawn(page);
   assert.deepEqual(await events(page, 'focus'), [['main', 'Hashtbl.resize']]);
-  await closed(page);
+  await closePage(page, { touch: true });
 });
 
 test('two fingers zoom, one finger then pans and selects nothing', async () => {
@@ -237,7 +232,7 @@ test('two fingers zoom, one finger then pans and selects nothing', async () => {
   const panned = await page.evaluate(() => window.flame.view);
   assert.ok(Math.abs(panned.low - zoomed.low - 0.05) < 0.01, `${panned.low - zoomed.low}`);
   assert.equal(await selectedName(page), null);
-  await closed(page);
+  await closePage(page, { touch: true });
 });
 
 test('a reader of the screen can go to callers above the answer', async () => {
@@ -247,7 +242,7 @@ test('a reader of the screen can go to callers above the answer', async () => {
   assert.match((await callers.textContent())!, /main/);
   await callers.evaluate((item: HTMLElement) => item.click());
   assert.deepEqual(await events(page, 'focus'), [['main']]);
-  await closed(page);
+  await closePage(page);
 });
 
 test('a search frames its matches and fades the others', async () => {
@@ -266,7 +261,7 @@ test('a search frames its matches and fades the others', async () => {
   await page.evaluate(() => window.flame.select(-1));
   await drawn(page);
   assert.deepEqual(await pixel(page, 300, 43), other);
-  await closed(page);
+  await closePage(page);
 });
 
 test('hover tells the box, and the menu its box and point', async () => {
@@ -279,7 +274,7 @@ test('hover tells the box, and the menu its box and point', async () => {
   assert.equal(menu.box.name, 'malloc');
   assert.equal(menu.box.uncertain, true);
   assert.deepEqual(menu.point, { x: 650, y: 70 });
-  await closed(page);
+  await closePage(page);
 });
 
 test('a new size of the window is drawn, and sharp on fine screens', async () => {
@@ -288,7 +283,7 @@ test('a new size of the window is drawn, and sharp on fine screens', async () =>
   await drawn(page);
   await page.waitForFunction(() => window.flame.canvas.width === 640 && window.flame.canvas.height === 600);
   assert.equal((await page.evaluate(() => window.flame.hit(180, 50)))?.name, 'parse');
-  await closed(page);
+  await closePage(page, { ratio: 3 });
 });
 
 test('a height that lasts less than a frame, and was measured in it, does not stay', async () => {
@@ -301,7 +296,7 @@ test('a height that lasts less than a frame, and was measured in it, does not st
   }, TREE);
   await drawn(page);
   assert.equal(await page.evaluate(() => window.flame.canvas.clientHeight), 400);
-  await closed(page);
+  await closePage(page);
 });
 
 test('the theme follows the page', async () => {
@@ -321,7 +316,7 @@ test('the theme follows the page', async () => {
   await drawn(page);
   assert.deepEqual(await pixel(page, 400, 33), [255, 255, 255], 'boxes are lines with forced colours');
   assert.deepEqual(await pixel(page, 400, 20), [0, 0, 0]);
-  await closed(page);
+  await closePage(page);
 });
 
 test('a focus moves there in frames, and at once if the person wants no movement', async () => {
@@ -339,7 +334,7 @@ test('a focus moves there in frames, and at once if the person wants no movement
     assert.equal(seen.at(-1), 0);
     if (still) assert.equal(seen.length, 1);
     else assert.ok(seen.length > 1);
-    await closed(page);
+    await closePage(page);
   }
 });
 
@@ -374,7 +369,7 @@ test('what is drawn at a point is what is hit there, for random answers and view
     return wrong;
   });
   assert.deepEqual(wrong, []);
-  await closed(page);
+  await closePage(page);
 });
 
 test('names from a trace are text, never markup', async () => {
@@ -385,7 +380,7 @@ test('names from a trace are text, never markup', async () => {
   assert.match(await spokenName(page), /<img src=x/);
   assert.equal(await page.locator('img:not(canvas)[src]').count(), 0);
   assert.equal(await page.evaluate(() => 'hurt' in window), false);
-  await closed(page);
+  await closePage(page);
 });
 
 test('a view is the same picture again', async () => {
@@ -403,7 +398,7 @@ test('a view is the same picture again', async () => {
   await page.evaluate((text) => (window.flame.view = JSON.parse(text)), view);
   await rested(page);
   assert.equal(await picture(), before);
-  await closed(page);
+  await closePage(page);
 });
 
 test('an automatic check finds nothing wrong for assistive technology', async () => {
@@ -415,7 +410,7 @@ test('an automatic check finds nothing wrong for assistive technology', async ()
     return (await axe.run()).violations.map(({ id }) => id);
   });
   assert.deepEqual(violations.filter((id) => id !== 'page-has-heading-one'), []);
-  await closed(page);
+  await closePage(page);
 });
 
 /* SPDX-License-Identifier: MIT */

@@ -121,7 +121,7 @@ export async function openUrl(browser: Browser, url: string, look: Look = {}): P
     await page.evaluate(() => localStorage.clear());
     heard.complain = () => {};
     await page.goto('about:blank');
-    await page.mouse.move(0, 0);
+    await page.mouse.move(-10, -10);
     const driver = await page.context().newCDPSession(page);
     await driver.send('Page.resetNavigationHistory');
     await driver.detach();
