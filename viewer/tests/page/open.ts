@@ -60,17 +60,17 @@ export const PATIENCE = 30_000; // ms
 
 /** Waits until the page has an answer to everything that it asked. Where there was none before, a text that ends with
  *  dots stands for it; kinds of block are asked for only in sight. */
-export async function settled(page: Page): Promise<void> {
-  await page.waitForFunction(
-    () =>
+export const settled = (page: Page): Promise<void> =>
+  page.evaluate(async (patience) => {
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    const isSettled = () =>
       !document.querySelector('.stale') &&
       (document.querySelector('[role=alert]') ?? (document.querySelector('.population')?.textContent ?? '\u00a0') !== '\u00a0') &&
-      ![...document.querySelectorAll(':is(#flame, #table, #time) .empty, #details dd')].some((one) => /^(…|\w[^:]*…)$/.test(one.textContent!)),
-    null,
-    { timeout: PATIENCE },
-  );
-  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
-}
+      ![...document.querySelectorAll(':is(#flame, #table, #time) .empty, #details dd')].some((one) => /^(…|\w[^:]*…)$/.test(one.textContent!));
+    for (const began = performance.now(); !isSettled(); await frame())
+      if (performance.now() - began > patience) throw new Error('the page has no answer to what it asked');
+    for (let times = 0; times < 2; times++) await frame();
+  }, PATIENCE);
 
 /** Waits until what was done last is seen at rest and in the address: a movement ends, the next frame tells it, and it is
  *  written some time later. The page's own clock waits, which is late where the page is. */
