@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 static const uint64_t second_ns = 1000000000;
@@ -114,6 +115,13 @@ const char *text_number_of(char buffer[64], double count, const char *what) {
   text_count(number, count);
   bool hisses = what[0] && what[strlen(what) - 1] == 's'; /* "processes" */
   snprintf(buffer, 64, "%s %s%s", number, what, !strcmp(number, "1") ? "" : hisses ? "es" : "s");
+  return buffer;
+}
+
+const char *text_day(char buffer[32], uint64_t seconds) {
+  time_t time = (time_t)seconds;
+  struct tm parts;
+  strftime(buffer, 32, "%Y-%m-%d", gmtime_r(&time, &parts));
   return buffer;
 }
 

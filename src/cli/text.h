@@ -13,7 +13,8 @@ const char *text_bytes(char buffer[32], double bytes); /* 1.50 GB (powers of 100
 const char *text_count(char buffer[32], double count); /* 12,345 or 3.4 million */
 const char *text_number_of(char buffer[64], double count, const char *what); /* 1 block, 12 blocks */
 const char *text_time(char buffer[32], uint64_t ns);                         /* 1.83 s, 12.0 ms */
-const char *text_range(char buffer[64], const struct estimate *bytes);       /* 92.1–101 MB, or "exact" */
+const char *text_day(char buffer[32], uint64_t seconds);               /* 2026-11-30, of UTC; since 1970 */
+const char *text_range(char buffer[64], const struct estimate *bytes); /* 92.1–101 MB, or "exact" */
 
 /* For columns: the interval after a number, in the unit of that number and therefore without one:
  * "1.92–2.88". It has its own unit if its end is very far from the number. Empty if the number is

@@ -3,6 +3,7 @@
 #include "export/report_json.h"
 
 #include "analysis/report/columns.h"
+#include "analysis/report/origins.h"
 #include "analysis/report/verdict.h"
 
 enum { HELD_POINTS = 200, MEMORY_POINTS = 1000 };
@@ -92,6 +93,62 @@ static wn_status report_json_print_sites(struct json *json, const struct report 
   }
   table_destroy(&table);
   return error;
+}
+
+/* ---- machines ---- */
+
+static wn_status report_json_print_hosts(struct json *json, const struct report *report) {
+  struct host_list list;
+  wn_status error = host_list_find(report, &list);
+  if (error) return error;
+  json_begin(json, "hosts", '{');
+  if (list.count >= HOSTS_LEAST) json_number(json, "median_bytes", list.median);
+  json_integer(json, "count", list.count);
+  json_begin(json, "unusual", '[');
+  for (size_t i = 0; i < list.unusual; i++) {
+    const struct strings *strings = report->names->strings;
+    json_begin(json, NULL, '{');
+    json_string(json, "host", strings_text(strings, (uint32_t)list.host[i].number));
+    json_estimate(json, "bytes", &list.host[i].bytes);
+    if (i < EXCESSES_MOST && list.excess[i].bytes > 0) {
+      json_string(json, "mostly", strings_text(strings, list.excess[i].function.function));
+      json_number(json, "mostly_bytes", list.excess[i].bytes);
+    }
+    json_end(json, '}');
+  }
+  json_end(json, ']');
+  json_end(json, '}');
+  host_list_destroy(&list);
+  return WN_OK;
+}
+
+static wn_status report_json_print_releases(struct json *json, const struct report *report) {
+  struct release_list list;
+  char name[ROW_NAME_MOST];
+  wn_status error = release_list_find(report, &list);
+  if (error) return error;
+  json_begin(json, "releases", '[');
+  for (size_t i = 0; i < list.count; i++) {
+    const struct release_of_hosts *release = &list.release[i];
+    table_name(&list.table, release->group, name, sizeof name);
+    json_begin(json, NULL, '{');
+    json_string(json, "release", name);
+    json_integer(json, "hosts", release->hosts);
+    json_integer(json, "first_ns", release->first_ns);
+    json_estimate(json, "bytes_of_a_host", &release->mean.bytes);
+    json_end(json, '}');
+  }
+  json_end(json, ']');
+  release_list_destroy(&list);
+  return WN_OK;
+}
+
+static wn_status report_json_print_machines(struct json *json, const struct report *report,
+                                            enum grouping grouping) {
+  if (report->samples->process_count < 2) return WN_OK;
+  return grouping == BY_HOST      ? report_json_print_hosts(json, report)
+         : grouping == BY_RELEASE ? report_json_print_releases(json, report)
+                                  : WN_OK;
 }
 
 /* ---- the tree ---- */
@@ -238,6 +295,7 @@ wn_status report_write_json(FILE *out, const struct report *report,
   for (int measure = 0; measure < MEASURES && !error; measure++)
     if (json_has_measure(report, (enum measure)measure))
       error = report_json_print_sites(&json, report, (enum measure)measure, options);
+  if (!error) error = report_json_print_machines(&json, report, options->grouping);
   if (!error) error = report_json_print_tree(&json, report, options->grouping);
   json_end(&json, '}');
   return error;

@@ -289,23 +289,29 @@ hosts_and_releases_have_rows() {
   done
   succeeds report --where "release = $one" --by host traces
   says 'HOSTS UNLIKE THE OTHERS, whose median is 104 kB'
-  says '900 kB +865 %  h07'
+  says '900 kB +865 %  h07  most of all libprog[+]0x10 [+]171 kB'
   says '6 hosts as is usual'
+  succeeds report --json --where "release = $one" --by host traces
+  [ "$(jq -c '.hosts | [.median_bytes, .count, (.unusual[] | [.host, .bytes.estimate, .mostly, .mostly_bytes])]' out)" = '[104000,7,["h07",900000,"libprog+0x10",171000]]' ] || fail "$(jq -c .hosts out)"
   succeeds report --where "release = $two" --by host --all traces
   says 'whose median is 203 kB'
   says '5 hosts as is usual'
   succeeds report --where 'host ~ ^h0[1-4]' --by host traces
   ! grep -q 'HOSTS UNLIKE' out || fail "of four hosts: $(cat out)"
+  succeeds report --json --where 'host ~ ^h0[1-4]' --by host traces
+  [ "$(jq -c .hosts out)" = '{"count":4,"unusual":[]}' ] || fail "$(jq -c .hosts out)"
   succeeds report --by release traces
-  says '217 kB +[?] +7  111111111111'
-  says '203 kB +1.0 % +5  121212121212'
+  says '217 kB +[?] +7  2023-11-14  111111111111'
+  says '203 kB +1.0 % +5  2023-11-14  121212121212'
+  succeeds report --json --by release traces
+  [ "$(jq -c '.releases[] | [.release, .hosts, .first_ns, .bytes_of_a_host.estimate]' out | tr -d '\n')" = "[\"$one\",7,$(jq .trace.started_ns out),217285.714285714][\"$two\",5,$(jq .trace.started_ns out),203000]" ] || fail "$(jq -c .releases out)"
   succeeds report --by host --tree traces
   says 'Hosts by what they held'
   mkdir releases
   for i in {1..12}; do make "host_h1_$i" releases/$i $((100 + i)); done
   succeeds report --by release releases
   sed -n '/^HELD BY A HOST/,/^$/p' out >table
-  [ "$(grep -c ' 1  ' table)" = 10 ] && grep -qx ' *2 more releases' table || fail "$(cat table)"
+  [ "$(grep -c ' 1  2' table)" = 10 ] && grep -qx ' *2 more releases' table || fail "$(cat table)"
   # As the page has them, also of one trace.
   printf 'view=table\nby=host\n\n' | "$build/tests/page/page_ask" traces/07 >answer
   grep -aq '"h07"' answer || fail "the page has no hosts: $(cat answer)"

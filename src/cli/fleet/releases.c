@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { RELEASE_CELLS = 4, CHANGE_CELLS = 4, NOISE_ROWS = 3 };
 
@@ -21,13 +20,6 @@ static const struct release *find_releases(const struct release *releases, size_
   return NULL;
 }
 
-static const char *releases_day_text(char buffer[32], uint64_t seconds) {
-  time_t time = (time_t)seconds;
-  struct tm parts;
-  strftime(buffer, 32, "%Y-%m-%d", gmtime_r(&time, &parts));
-  return buffer;
-}
-
 /* ---- releases ---- */
 
 static void set_release(const struct question_of_fleet *question, const struct release *release,
@@ -37,7 +29,7 @@ static void set_release(const struct question_of_fleet *question, const struct r
        .name = question->kind == WINDOW_HELD ? "per host" : "per host and s",
        .estimate = mean},
       {.kind = FLEET_COUNT, .name = "hosts", .number = (double)release->hosts},
-      {.kind = FLEET_WORD, .name = "first day", .text = releases_day_text(day, release->first)},
+      {.kind = FLEET_WORD, .name = "first day", .text = text_day(day, release->first)},
       {.kind = FLEET_NAME, .name = "release", .text = *release->name ? release->name : "(none)"}};
   memcpy(cells, set, sizeof set);
 }

@@ -1,0 +1,201 @@
+/* Compares the hosts and the releases of a report. */
+#include "analysis/report/origins.h"
+
+#include "base/array.h"
+#include "base/error.h"
+#include <stdlib.h>
+
+/* The strings of a process. */
+struct origin {
+  uint32_t release, host;
+};
+
+struct origins {
+  struct origin *items;
+  size_t count;
+};
+
+/* ---- which there are ---- */
+
+static int by_strings(const void *a, const void *b) {
+  const struct origin *one = a, *other = b;
+  if (one->release != other->release) return one->release < other->release ? -1 : 1;
+  return (one->host > other->host) - (one->host < other->host);
+}
+
+static bool *find_selected(const struct report *report) {
+  const struct samples *samples = report->samples;
+  bool *selected = calloc(samples->process_count, sizeof *selected);
+  for (size_t i = 0; selected && i < samples->row_count; i++)
+    if (report_selects(&samples->rows[i], (void *)report))
+      selected[process_of(samples, samples->rows[i].thread)] = true;
+  return selected;
+}
+
+/* What all processes have, or the ones that the query selects, each once; `releases` false: hosts
+ * alone. */
+static struct origins find_origins(const struct report *report, bool releases, const bool *selected) {
+  const struct names *names = report->names;
+  struct origins origins = {.items = malloc(names->process_count * sizeof *origins.items)};
+  size_t found = 0;
+  for (uint32_t i = 0; origins.items && i < names->process_count; i++)
+    if (!selected || selected[i])
+      origins.items[found++] =
+          (struct origin){releases ? names->processes[i].release : 0, names->processes[i].host};
+  array_sort(origins.items, found, sizeof *origins.items, by_strings);
+  for (size_t i = 0; i < found; i++)
+    if (!i || by_strings(&origins.items[i], &origins.items[origins.count - 1]))
+      origins.items[origins.count++] = origins.items[i];
+  return origins;
+}
+
+/* ---- hosts ---- */
+
+static struct sums origins_sums_of(const struct table *table, uint32_t function) {
+  for (size_t i = 0; i < table->tree.group_count; i++)
+    if (table_label(table, &table->tree.groups[i])->function == function) return table->tree.groups[i].self;
+  return (struct sums){0};
+}
+
+struct of_host {
+  const struct report *report;
+  uint32_t host;
+};
+
+static bool held_by_host(const struct row *row, struct share *share, void *context) {
+  const struct of_host *of = context;
+  uint32_t process = process_of(of->report->samples, row->thread);
+  return of->report->names->processes[process].host == of->host &&
+         report_counts(of->report, MEASURE_HELD, row, share);
+}
+
+static wn_status find_excess(const struct report *report, const struct table *functions, size_t hosts,
+                             uint32_t host, struct excess *excess) {
+  struct of_host of = {report, host};
+  struct call_tree tree;
+  wn_status error = report_tree(report, report->samples, BY_FUNCTION, held_by_host, &of, &tree);
+  if (error) return error;
+  for (size_t i = 0; i < tree.group_count; i++) {
+    const struct label *label = &tree.labels[tree.groups[i].label];
+    const struct group *all = table_find_group(functions, label);
+    double more = tree.groups[i].self.bytes.total - (all ? all->self.bytes.total : 0) / (double)hosts;
+    if (more > excess->bytes) *excess = (struct excess){*label, more};
+  }
+  call_tree_destroy(&tree);
+  return WN_OK;
+}
+
+/* A host that has less than is usual has nothing in excess. */
+static wn_status find_excesses(const struct report *report, struct host_list *list) {
+  struct table functions;
+  wn_status error =
+      list->unusual ? report_table(report, MEASURE_HELD, BY_FUNCTION, TABLE_SUMS, &functions) : WN_OK;
+  if (error || !list->unusual) return error;
+  for (size_t i = 0; i < list->unusual && i < EXCESSES_MOST && !error; i++)
+    if (list->host[i].distance > 0)
+      error = find_excess(report, &functions, list->count, (uint32_t)list->host[i].number, &list->excess[i]);
+  table_destroy(&functions);
+  return error;
+}
+
+static wn_status fill_hosts(const struct report *report, const struct origins *origins,
+                            struct host_list *list) {
+  struct table table;
+  wn_status error = report_table(report, MEASURE_HELD, BY_HOST, TABLE_SUMS, &table);
+  if (error) return error;
+  for (size_t i = 0; i < origins->count; i++) {
+    struct sums sums = origins_sums_of(&table, origins->items[i].host);
+    list->host[i] = (struct host){.number = origins->items[i].host, .bytes = report_bytes(report, &sums)};
+  }
+  list->count = origins->count;
+  table_destroy(&table);
+  if (list->count < HOSTS_LEAST) return WN_OK;
+  if (!hosts_find_unusual(list->host, list->count, &list->median, &list->unusual))
+    return error_set(WN_ENOMEM, "not enough memory to compare hosts");
+  return find_excesses(report, list);
+}
+
+/* ---- releases ---- */
+
+static size_t count_hosts(const struct origins *origins, uint32_t release) {
+  size_t count = 0;
+  for (size_t i = 0; i < origins->count; i++) count += origins->items[i].release == release;
+  return count;
+}
+
+/* Of what the hosts of a release hold. */
+static double sum_squares(const struct table *of_hosts, uint32_t release) {
+  double squares = 0;
+  for (size_t i = 0; i < of_hosts->tree.group_count; i++) {
+    const struct group *group = &of_hosts->tree.groups[i];
+    double bytes = group->self.bytes.total;
+    if (table_label(of_hosts, group)->function == release) squares += bytes * bytes;
+  }
+  return squares;
+}
+
+static uint64_t first_of(const struct report *report, uint32_t release) {
+  uint64_t first_ns = UINT64_MAX;
+  for (uint32_t i = 0; i < report->names->process_count; i++)
+    if (report->names->processes[i].release == release && report->samples->processes[i].begin_ns < first_ns)
+      first_ns = report->samples->processes[i].begin_ns;
+  return source_run(report->samples->source)->wall_ns + first_ns;
+}
+
+static wn_status fill_releases(const struct report *report, const struct origins *origins,
+                               struct release_list *list) {
+  struct table of_hosts;
+  list->release = calloc(list->table.tree.group_count + 1, sizeof *list->release);
+  if (!list->release) return error_set(WN_ENOMEM, "not enough memory to compare releases");
+  wn_status error = report_table(report, MEASURE_HELD, BY_RELEASE_OF_HOST, TABLE_SUMS, &of_hosts);
+  if (error) return error;
+  for (; list->count < list->table.tree.group_count; list->count++) {
+    const struct group *group = &list->table.tree.groups[list->count];
+    uint32_t release = table_label(&list->table, group)->function;
+    struct estimate all = report_bytes(report, &group->self);
+    size_t hosts = count_hosts(origins, release);
+    list->release[list->count] =
+        (struct release_of_hosts){.group = group,
+                                  .hosts = hosts,
+                                  .first_ns = first_of(report, release),
+                                  .mean = hosts_mean(&all, group->self.bytes.total,
+                                                     sum_squares(&of_hosts, release), hosts ? hosts : 1)};
+  }
+  table_destroy(&of_hosts);
+  return WN_OK;
+}
+
+/* ---- shared ---- */
+
+wn_status host_list_find(const struct report *report, struct host_list *list) {
+  bool *selected = find_selected(report);
+  struct origins origins = {0};
+  if (selected) origins = find_origins(report, false, selected);
+  *list = (struct host_list){.host = calloc(origins.count + 1, sizeof *list->host)};
+  wn_status error = origins.items && list->host ? fill_hosts(report, &origins, list)
+                                                : error_set(WN_ENOMEM, "not enough memory to compare hosts");
+  free(origins.items);
+  free(selected);
+  if (error) host_list_destroy(list);
+  return error;
+}
+
+void host_list_destroy(struct host_list *list) { free(list->host); }
+
+wn_status release_list_find(const struct report *report, struct release_list *list) {
+  *list = (struct release_list){.release = NULL};
+  wn_status error = report_table(report, MEASURE_HELD, BY_RELEASE, TABLE_SUMS, &list->table);
+  if (error) return error;
+  struct origins origins = find_origins(report, true, NULL);
+  error = origins.items ? fill_releases(report, &origins, list)
+                        : error_set(WN_ENOMEM, "not enough memory to compare releases");
+  free(origins.items);
+  if (error) release_list_destroy(list);
+  return error;
+}
+
+void release_list_destroy(struct release_list *list) {
+  free(list->release);
+  table_destroy(&list->table);
+}
+/* SPDX-License-Identifier: MIT */

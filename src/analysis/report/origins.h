@@ -1,0 +1,53 @@
+/* The machines and the releases of a report's processes, compared with each other by what they hold
+ * (hosts.h has the laws).
+ *
+ * A host counts where the query selects a block of one of its processes, though it may hold none at
+ * the moment of the report. A release has all hosts that ran it. */
+#ifndef ANALYSIS_ORIGINS_H
+#define ANALYSIS_ORIGINS_H
+
+#include "analysis/report/hosts.h"
+#include "analysis/report/report.h"
+
+/* Of so many unusual hosts it is known what they hold above the mean. */
+enum { EXCESSES_MOST = 10 };
+
+/* The function of which a host holds the most above the mean of all hosts. */
+struct excess {
+  struct label function;
+  double bytes; /* 0: there is none */
+};
+
+/* `host[i].number` is the string of its name. The first `unusual` ones are not as the others, the
+ * farthest first. Below HOSTS_LEAST hosts nothing is usual: the median is 0. */
+struct host_list {
+  struct host *host;
+  size_t count, unusual;
+  double median;
+  struct excess excess[EXCESSES_MOST]; /* of the first ones */
+};
+
+/* WN_ENOMEM. */
+wn_status host_list_find(const struct report *report, struct host_list *list);
+void host_list_destroy(struct host_list *list);
+
+struct release_of_hosts {
+  const struct group *group; /* of the table */
+  size_t hosts;
+  uint64_t first_ns; /* when the first of its processes began, since 1970 */
+  struct host_mean mean;
+};
+
+/* The releases that hold something, the one that holds the most first. */
+struct release_list {
+  struct release_of_hosts *release;
+  size_t count;
+  struct table table;
+};
+
+/* WN_ENOMEM. */
+wn_status release_list_find(const struct report *report, struct release_list *list);
+void release_list_destroy(struct release_list *list);
+
+#endif
+/* SPDX-License-Identifier: MIT */
