@@ -8,7 +8,6 @@
 #include <langinfo.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct filter {

@@ -3,7 +3,6 @@
 #define CLI_TEXT_H
 
 #include "analysis/load/estimate.h"
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -14,7 +14,6 @@
 #include "cli/trace_table.h"
 
 #include "analysis/load/timeline.h"
-#include "base/error.h"
 #include "cli/input.h"
 #include "cli/process_name.h"
 #include "cli/text.h"

@@ -4,7 +4,6 @@
 #include "base/utf8.h"
 #include "export/stacks.h"
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { WITH_GZIP_HEADER = 15 + 16, TEXT_MOST = 8192 };

@@ -7,7 +7,6 @@
 #include "export/report_json.h"
 #include "page/labels.h"
 #include "page/views.h"
-#include <stdio.h>
 #include <string.h>
 
 static void view_head_write_threads(struct json *json, const struct samples *samples) {

@@ -4,7 +4,6 @@
 #include "analysis/load/mapped.h"
 #include "analysis/load/memory_limit.h"
 #include "analysis/load/rates.h"
-#include <math.h>
 #include <string.h>
 
 static const struct {

@@ -65,7 +65,6 @@
 #include "analysis/report/culprits.h"
 #include "analysis/report/freed.h"
 #include "analysis/report/resident.h"
-#include "base/error.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -30,7 +30,6 @@
  */
 #include "analysis/report/what_if.h"
 
-#include "analysis/load/order.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,12 +1,10 @@
 /* winnow start, stop and rate: ask recorded processes for another rate of sampling. */
 #include "analysis/query/query.h"
-#include "base/os.h"
 #include "cli/command.h"
 #include "cli/recordings.h"
 #include "cli/text.h"
 #include "settings/settings.h"
 #include <getopt.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <winnow/status.h>

@@ -1,7 +1,6 @@
 /* What all answers have. */
 #include "cli/fleet/answers.h"
 
-#include "cli/command.h"
 #include "cli/text.h"
 #include <time.h>
 

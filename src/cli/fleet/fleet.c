@@ -5,7 +5,6 @@
 #include "cli/fleet/connection.h"
 #include "cli/fleet/schema.h"
 #include <getopt.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

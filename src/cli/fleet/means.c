@@ -3,7 +3,6 @@
 
 #include "base/array.h"
 #include "cli/command.h"
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,6 @@
 /* The sites that hold, or allocated, the most. */
-#include "base/array.h"
-#include "cli/command.h"
 #include "cli/fleet/answers.h"
 #include "cli/text.h"
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {

@@ -1,5 +1,4 @@
 /* A snapshot as JSON: docs/report-json.md has the members. */
-#include "cli/command.h"
 #include "cli/heap/heap_text.h"
 #include "export/json.h"
 

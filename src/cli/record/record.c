@@ -9,7 +9,6 @@
 
 #include "analysis/query/query.h"
 #include "base/cgroup.h"
-#include "base/error.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/program.h"

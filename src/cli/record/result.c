@@ -1,5 +1,4 @@
 /* Prints what a recording has brought, and what is missing. */
-#include "base/error.h"
 #include "base/os.h"
 #include "cli/ascii.h"
 #include "cli/command.h"

@@ -2,7 +2,6 @@
 #include "cli/record/supervision.h"
 
 #include "base/array.h"
-#include "base/error.h"
 #include "base/os.h"
 #include "cli/history_file.h"
 #include "cli/record/folder.h"

@@ -8,7 +8,6 @@
 #ifndef CLI_RECORD_SUPERVISION_H
 #define CLI_RECORD_SUPERVISION_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>

@@ -12,7 +12,6 @@
 #include "cli/record/record.h"
 #include "cli/record/unit_file.h"
 #include "cli/text.h"
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>

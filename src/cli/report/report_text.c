@@ -15,7 +15,6 @@
 #include "cli/text.h"
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { WRAPPERS_NAMED = 6, WRAPPER_COLUMNS = 44 };

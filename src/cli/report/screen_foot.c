@@ -8,7 +8,6 @@
 #include "cli/report/screen.h"
 #include "cli/text.h"
 #include <ctype.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

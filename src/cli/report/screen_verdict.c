@@ -7,9 +7,7 @@
 #include "cli/report/report_callers.h"
 #include "cli/report/report_name.h"
 #include "cli/report/report_place.h"
-#include "cli/report/screen.h"
 #include "cli/text.h"
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "cli/scrape/answer.h"
 
 #include "base/array.h"
-#include "base/error.h"
 #include "base/os.h"
 #include "cli/scrape/index_page.h"
 #include "cli/scrape/metrics.h"

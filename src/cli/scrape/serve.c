@@ -1,5 +1,4 @@
 /* winnow serve: serves profiles and metrics of recordings until a signal comes. */
-#include "base/error.h"
 #include "base/open_file.h"
 #include "cli/command.h"
 #include "cli/inputs.h"

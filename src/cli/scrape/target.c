@@ -6,7 +6,6 @@
 #include "base/os.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "cli/input.h"
 #include "sources/files/open.h"
 #include <limits.h>
 #include <stdlib.h>

@@ -2,14 +2,10 @@
 #include "cli/serve/live.h"
 
 #include "base/error.h"
-#include "cli/input.h"
 #include "cli/load.h"
-#include "sources/source.h"
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* See 6. */
 enum { REST_LEAST_MS = 300, REST_AFTER_LOADING = 2, REST_AFTER_LOOKING = 100, MISSES_MOST = 5 };

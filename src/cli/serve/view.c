@@ -1,5 +1,4 @@
 /* winnow view: loads the recording, and serves the page that shows it until a signal comes. */
-#include "base/error.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/load.h"

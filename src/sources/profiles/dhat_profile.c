@@ -9,7 +9,6 @@
 #include "sources/profiles/profile_source.h"
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <unistd.h>
