@@ -1,6 +1,5 @@
 /* Output for terminals and files that take only ASCII. */
-#ifndef CLI_ASCII_H
-#define CLI_ASCII_H
+#pragma once
 
 #include <stdio.h>
 
@@ -8,6 +7,4 @@
  * letter for each of the special characters that reports use, and '?' for any other. Not for JSON,
  * which is always UTF-8. */
 void ascii_if_locale_asks(FILE **stream);
-
-#endif
 /* SPDX-License-Identifier: MIT */

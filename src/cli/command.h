@@ -1,6 +1,5 @@
 /* The commands of `winnow`, and the functions by which they fail. */
-#ifndef CLI_COMMAND_H
-#define CLI_COMMAND_H
+#pragma once
 
 #include <stdio.h>
 
@@ -52,6 +51,4 @@ int fail_usage(const char *command, const char *format, ...) __attribute__((form
  */
 struct option;
 int fail_option(const char *command, int option, char **argv, const struct option *known);
-
-#endif
 /* SPDX-License-Identifier: MIT */

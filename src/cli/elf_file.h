@@ -1,6 +1,5 @@
 /* Reads the symbol tables and the names of the sections of a 64-bit ELF file, by libelf. */
-#ifndef CLI_ELF_FILE_H
-#define CLI_ELF_FILE_H
+#pragma once
 
 #include <libelf.h>
 #include <stdbool.h>
@@ -31,6 +30,4 @@ struct elf_allocators {
   const char *other; /* an allocator under another name, such as "je_malloc"; NULL: none */
 };
 struct elf_allocators elf_file_allocators(const char *path);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* Tells whether a program has a garbage-collected heap of its own. */
-#ifndef CLI_HEAPS_OF_FILE_H
-#define CLI_HEAPS_OF_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,6 +24,4 @@ bool collected_asks(enum collected collected);
 /* Name the heap, as in "the program has %s", and say how to look into it, as in "; %s", in static memory. */
 const char *collected_heap_name(enum collected collected);
 const char *collected_advice(enum collected collected);
-
-#endif
 /* SPDX-License-Identifier: MIT */

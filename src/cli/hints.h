@@ -1,6 +1,5 @@
 /* Hints for a user whose program cannot be run: the end of the line that says so. */
-#ifndef CLI_HINTS_H
-#define CLI_HINTS_H
+#pragma once
 
 /* Each returns a string that the caller frees; NULL or empty if no mistake is likely. */
 
@@ -14,6 +13,4 @@ char *hint_for_file(const char *path);
 /* The likely interpreter of a script whose first line names none, judged by the ending of its name;
  * NULL if that is not known. */
 const char *hint_interpreter(const char *path);
-
-#endif
 /* SPDX-License-Identifier: MIT */

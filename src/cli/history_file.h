@@ -2,8 +2,7 @@
  * trace, and
  * TRACE.history.new while another one is written. What moves or removes a trace does the same to
  * these. */
-#ifndef CLI_HISTORY_FILE_H
-#define CLI_HISTORY_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,6 +25,4 @@ bool history_exists(const char *trace);
  * this user's traces, or empty, and that no process writes. */
 void history_remove(const char *trace);
 void history_remove_own(const char *trace);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,6 @@
 /* The file from which a trace is read: a file by its name, or standard input for "-". Both may be
  * pipes. */
-#ifndef CLI_INPUT_H
-#define CLI_INPUT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,6 +28,4 @@ const char *input_error(const struct input *input, char buffer[512]);
 
 /* Whether both names are of one file. False if one of them is of none. */
 bool input_is_same_file(const char *one, const char *other);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -2,8 +2,7 @@
  * which the command expands where no file has that name, so that several traces can be one side of
  * a comparison. A folder stands for the regular files in it that begin like a trace, and for those of the
  * folders in it, which may be recordings of several programs; deeper ones are not looked into. */
-#ifndef CLI_INPUTS_H
-#define CLI_INPUTS_H
+#pragma once
 
 #include "cli/input.h"
 #include "sources/files/joined.h"
@@ -34,6 +33,4 @@ uint64_t inputs_stamp(const struct inputs *inputs);
 
 /* Whether a process is writing one of the files, or they are awaited. */
 bool inputs_are_growing(const struct inputs *inputs);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* The limits of `winnow diff --fail-if`, such as 'held > +10M' or 'allocated > +5%'. */
-#ifndef CLI_LIMIT_H
-#define CLI_LIMIT_H
+#pragma once
 
 #include "analysis/compare/comparison.h"
 
@@ -17,6 +16,4 @@ wn_status limit_parse(const char *text, struct limit *limit);
 
 /* Whether a change is beyond the limit: the difference is sure, and its estimate is beyond. */
 bool limit_is_passed(const struct limit *limit, const struct change *bytes, bool sure);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* Loads recordings for the commands that answer questions about them. */
-#ifndef CLI_LOAD_H
-#define CLI_LOAD_H
+#pragma once
 
 #include "cli/inputs.h"
 #include "cli/options.h"
@@ -76,6 +75,4 @@ wn_status load_check_grouping(const struct report_options *options, const struct
  * tells nothing. */
 wn_status load_check_moment(const struct report_options *options, int which,
                             const struct recording *recording, const char *name);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,6 @@
 /* The trace that a process writes, found without its control file: a recorder has chunks of the
  * trace mapped, and the trace has the number of the process. */
-#ifndef CLI_MAPPED_TRACE_H
-#define CLI_MAPPED_TRACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,6 +16,4 @@ struct mapped_trace {
 /* `number`: of the process in its own namespace. The paths are from malloc. False: it writes none
  * that this user may read. */
 bool mapped_trace_find(pid_t pid, uint32_t number, struct mapped_trace *found);
-
-#endif
 /* SPDX-License-Identifier: MIT */

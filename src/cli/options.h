@@ -1,7 +1,6 @@
 /* The options of the commands that ask about traces: `winnow report`, `winnow html`, `winnow
  * view`, `winnow serve`, `winnow ship`, `winnow export` and `winnow diff`. */
-#ifndef CLI_OPTIONS_H
-#define CLI_OPTIONS_H
+#pragma once
 
 #include "analysis/compare/pair.h"
 #include "analysis/report/sites.h"
@@ -83,6 +82,4 @@ int options_set_memory(const char *command, const char *text);
 
 /* Prints the options of a command for its help. */
 void options_print(FILE *out, unsigned command);
-
-#endif
 /* SPDX-License-Identifier: MIT */

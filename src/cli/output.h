@@ -5,8 +5,7 @@
  * leaves nothing. A folder is made likewise; the only folder that it replaces is an empty one.
  * Standard output and what is no regular file, such as a pipe, get all bytes at the end. One output
  * at a time. */
-#ifndef CLI_OUTPUT_H
-#define CLI_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -47,6 +46,4 @@ wn_status output_restart(struct output *output);
 /* Completes the target, or gives it up. Either closes the output. */
 wn_status output_finish(struct output *output);
 void output_abandon(struct output *output);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* The Debian package that a file is of. */
-#ifndef CLI_PACKAGE_H
-#define CLI_PACKAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,6 +16,4 @@ bool package_say_symbols(const char *package, const char *path, const char *rele
 
 /* The debuginfod server of the system's makers; NULL: none is known. */
 const char *package_server(const char *release);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* A pager for what is printed on a terminal. */
-#ifndef CLI_PAGER_H
-#define CLI_PAGER_H
+#pragma once
 
 #include <stdio.h>
 
@@ -10,6 +9,4 @@ FILE *pager_begin(void);
 
 /* Waits until the user has read it all. */
 void pager_end(FILE *pager);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* The name by which a report calls a recorded process. */
-#ifndef CLI_PROCESS_NAME_H
-#define CLI_PROCESS_NAME_H
+#pragma once
 
 #include "trace/event.h"
 #include <stdbool.h>
@@ -14,6 +13,4 @@ bool process_name_write(FILE *out, const struct trace_run *run, bool brief);
 /* The length of the title that the process gave itself, without the blanks that pad titles of fixed
  * width. 0: there is none. */
 int process_name_title(const struct trace_run *run);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* Finds the program that is to be recorded, and refuses it if it cannot be recorded. */
-#ifndef CLI_PROGRAM_H
-#define CLI_PROGRAM_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -30,6 +29,4 @@ bool program_is_plain_script(const char *path);
  * /usr/bin/python3 -u", and "python3 -u" if /usr/bin/env has to find it. Empty if the file is no
  * such script, or if the line cannot be shown safely. */
 void program_interpreter(const char *path, char *words, size_t size);
-
-#endif
 /* SPDX-License-Identifier: MIT */

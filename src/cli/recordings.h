@@ -2,8 +2,7 @@
  * (trace/control.h). Commands read and write it by calls, which another program that makes it
  * shorter only lets fail. A process can record without a control file: if it could not create one,
  * or if another program has removed it. Then its trace is all that is known (mapped_trace.h). */
-#ifndef CLI_RECORDINGS_H
-#define CLI_RECORDINGS_H
+#pragma once
 
 #include "trace/control.h"
 #include <sys/types.h>
@@ -46,6 +45,4 @@ bool recordings_read(struct recording_process *process);
 /* Waits until the process has done what was asked. False: it has ended, or has allocated too
  * little to notice within `wait_ns`. */
 bool recordings_wait(struct recording_process *process, uint64_t number, uint64_t wait_ns);
-
-#endif
 /* SPDX-License-Identifier: MIT */

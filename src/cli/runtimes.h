@@ -1,7 +1,6 @@
 /* Runtimes that make functions while a program runs, and how each tells the names of these
  * functions: a sentence for users. */
-#ifndef CLI_RUNTIMES_H
-#define CLI_RUNTIMES_H
+#pragma once
 
 #include "trace/reader.h"
 
@@ -12,6 +11,4 @@ const char *runtime_of_file(const char *path);
  * runtime made and none of them has a name; else NULL. Where the runtime also interprets functions,
  * as Node does, its file, which is read, is enough. */
 const char *runtime_of_trace(const struct trace_reader *reader);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* winnow dump -o: whole traces of a moment, while the program goes on. */
-#ifndef CLI_SNAPSHOT_H
-#define CLI_SNAPSHOT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -11,6 +10,4 @@ struct recordings;
  * day, %p the process's number, %n the number of the copy, %% a percent sign. `name`: a trace that no
  * process is known to write, or NULL. Returns an exit code, after a message if it is not 0. */
 int snapshot_take(const char *name, const struct recordings *found, const char *pattern, uint64_t every_ns);
-
-#endif
 /* SPDX-License-Identifier: MIT */

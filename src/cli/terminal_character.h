@@ -1,7 +1,6 @@
 /* The characters of a text, as a terminal shows them. Names of functions, files and programs can
  * have any bytes, and come from programs that are not trusted. */
-#ifndef CLI_TERMINAL_CHARACTER_H
-#define CLI_TERMINAL_CHARACTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,6 +13,4 @@ struct character {
 
 /* The first character of a text of `length` bytes, 1 or more. */
 struct character character_at(const char *text, size_t length);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* Numbers and texts in a form for people, and progress on a terminal. */
-#ifndef CLI_TEXT_H
-#define CLI_TEXT_H
+#pragma once
 
 #include "analysis/load/estimate.h"
 #include <stddef.h>
@@ -97,6 +96,4 @@ struct progress {
 void progress_begin(struct progress *progress, const char *doing);
 void progress_show(double done, void *progress);
 void progress_end(struct progress *progress);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,6 @@
 /* A table of several traces, one line each, largest first: which program each is of, and how much
  * it allocated. */
-#ifndef CLI_TRACE_TABLE_H
-#define CLI_TRACE_TABLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +15,4 @@ struct trace_table_limits {
 /* Prints the table. Returns the number of traces that cannot be read; their lines say why. */
 size_t trace_table_print(FILE *out, const char *const *paths, size_t count,
                          const struct trace_table_limits *limits);
-
-#endif
 /* SPDX-License-Identifier: MIT */

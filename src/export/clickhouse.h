@@ -22,8 +22,7 @@
  *   site   the name of a row of the report, with that of its file without its version
  *   frame  the build-id of a file, an offset in it, and which of the functions inlined there
  *   stack  its frames, innermost first */
-#ifndef EXPORT_CLICKHOUSE_H
-#define EXPORT_CLICKHOUSE_H
+#pragma once
 
 #include "analysis/report/report.h"
 #include "base/index.h"
@@ -71,6 +70,4 @@ uint64_t clickhouse_batch(const struct clickhouse *clickhouse, uint64_t window);
  * the same. WN_ENOMEM; errors of the streams are left to the caller. */
 wn_status clickhouse_window(struct clickhouse *clickhouse, uint64_t window,
                             FILE *const streams[CLICKHOUSE_TABLES], size_t *count);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -3,8 +3,7 @@
  *
  * A column has a type of these: day (days since 1970) and time (seconds), text, kind (enum
  * window_kind), number, small, real, numbers. */
-#ifndef EXPORT_CLICKHOUSE_COLUMNS_H
-#define EXPORT_CLICKHOUSE_COLUMNS_H
+#pragma once
 
 #include "export/windows.h"
 #include <stdio.h>
@@ -121,6 +120,4 @@ typedef struct clickhouse_numbers clickhouse_numbers;
 CLICKHOUSE_TABLE_LIST(CLICKHOUSE_ROW)
 #undef CLICKHOUSE_ROW
 #undef CLICKHOUSE_MEMBER
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -6,8 +6,7 @@
  * that name it.
  *
  * MEMORY. Without memory `failed` is set, and the files are of no use. */
-#ifndef EXPORT_CTF_WRITER_H
-#define EXPORT_CTF_WRITER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,6 +60,4 @@ void ctf_die(struct ctf_writer *writer, uint64_t time_ns, uint32_t thread, uint6
 
 /* Writes the metadata. */
 void ctf_describe(FILE *out, const struct ctf_run *run);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* Writes a comparison of two reports as one JSON object: docs/report-json.md, schema 1. */
-#ifndef EXPORT_DIFF_JSON_H
-#define EXPORT_DIFF_JSON_H
+#pragma once
 
 #include "analysis/compare/pair.h"
 #include <stdio.h>
@@ -14,6 +13,4 @@ struct diff_json_options {
 };
 
 wn_status diff_write_json(FILE *out, const struct pair *pair, const struct diff_json_options *options);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,6 @@
 /* The formats of `winnow export`: one list, from which come the table of formats, help, completion
  * and messages. Each format has a file NAME.c, which has its writer, export_NAME. */
-#ifndef EXPORT_FORMATS_H
-#define EXPORT_FORMATS_H
+#pragma once
 
 #include "analysis/report/sites.h"
 #include "export/stacks.h"
@@ -95,6 +94,4 @@ enum { EXPORT_TOTAL_MOST = 160 };
 
 /* Writes a total, with its interval and samples where it is an estimate. */
 void export_total(const struct report *report, const struct estimate *total, char text[EXPORT_TOTAL_MOST]);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,6 @@
 /* Writes JSON (RFC 8259), with commas, indents and escapes. Errors are those of the stream
  * (ferror). */
-#ifndef EXPORT_JSON_H
-#define EXPORT_JSON_H
+#pragma once
 
 #include "analysis/compare/comparison.h"
 #include <stdbool.h>
@@ -27,6 +26,4 @@ void json_estimate(struct json *json, const char *name, const struct estimate *e
 
 /* Writes {"before": ..., "after": ..., "difference": ...}, three estimates. */
 void json_change(struct json *json, const char *name, const struct change *change);
-
-#endif
 /* SPDX-License-Identifier: MIT */

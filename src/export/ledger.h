@@ -9,8 +9,7 @@
  *
  * BOUND. A ledger takes some 16 MiB. What then comes new is added to stack 0, "(rest)"; an update
  * adds the largest stacks first. */
-#ifndef EXPORT_LEDGER_H
-#define EXPORT_LEDGER_H
+#pragma once
 
 #include "analysis/load/strings.h"
 #include "analysis/report/report.h"
@@ -60,6 +59,4 @@ wn_status ledger_write_text(FILE *out, const struct ledger *ledger);
 /* Writes "0xADDRESS NAME" for each address of an ascending list that the text of the ledger has. */
 wn_status ledger_write_symbols(FILE *out, const struct ledger *ledger, const uint64_t *addresses,
                                size_t count);
-
-#endif
 /* SPDX-License-Identifier: MIT */

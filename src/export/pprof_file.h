@@ -1,8 +1,7 @@
 /* The file of a pprof profile: a gzip'd message. Its parts are written as soon as they are
  * known, since messages behind one another are one message to their readers (protobuf merges
  * them). Texts and functions get their numbers when they are first asked for. */
-#ifndef EXPORT_PPROF_FILE_H
-#define EXPORT_PPROF_FILE_H
+#pragma once
 
 #include "analysis/load/strings.h"
 #include "pprof.pb-c.h"
@@ -48,6 +47,4 @@ uint64_t pprof_function(struct pprof *pprof, const char *name, const char *linka
 /* The id of what has such a description: `locations`. Sets *is_new if it is met for the first
  * time. */
 uint64_t pprof_number(struct pprof *pprof, struct strings *set, const char *description, bool *is_new);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* Writes a report as one JSON object: docs/report-json.md, schema 1. */
-#ifndef EXPORT_REPORT_JSON_H
-#define EXPORT_REPORT_JSON_H
+#pragma once
 
 #include "analysis/compare/facts.h"
 #include "analysis/report/sites.h"
@@ -52,6 +51,4 @@ wn_status json_resident(struct json *json, const struct facts *facts,
 
 /* Whether the file tells what a measure sums. */
 bool json_has_measure(const struct report *report, enum measure measure);
-
-#endif
 /* SPDX-License-Identifier: MIT */

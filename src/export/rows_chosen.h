@@ -1,6 +1,5 @@
 /* The rows that an export has: those of the table of its quantity, in its order. */
-#ifndef EXPORT_ROWS_CHOSEN_H
-#define EXPORT_ROWS_CHOSEN_H
+#pragma once
 
 #include "analysis/report/columns.h"
 #include "export/formats.h"
@@ -14,6 +13,4 @@ struct rows_chosen {
 /* WN_ENOMEM. The report must outlive the rows. */
 wn_status rows_choose(const struct export *export, struct rows_chosen *rows);
 void rows_chosen_destroy(struct rows_chosen *rows);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,8 +1,7 @@
 /* The frames that a report shows of the trace's stacks, for exports that keep code addresses:
  * without wrappers beyond the function that has the row, without what is between languages, and without what
  * the query hides. */
-#ifndef EXPORT_SHOWN_H
-#define EXPORT_SHOWN_H
+#pragma once
 
 #include "analysis/report/report.h"
 
@@ -37,6 +36,4 @@ size_t shown_stack(const struct report *report, const struct shown_stacks *stack
 /* The address within the call, one byte before the one to which it returns; 0: code of a language.
  */
 uint64_t shown_address(struct source *source, uint32_t node);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -9,8 +9,7 @@
  * up to the report's total, rounded to the nearest whole number; each value is the estimate
  * rounded up or down, up where the fraction is among the largest (the method of the largest
  * remainder). */
-#ifndef EXPORT_STACKS_H
-#define EXPORT_STACKS_H
+#pragma once
 
 #include "analysis/report/report.h"
 
@@ -96,6 +95,4 @@ enum { STACK_LABEL_MOST = 4096 };
 
 /* Writes the text for a label of the paths: the name of a row of the report. */
 void export_stacks_label(const struct export_stacks *stacks, uint32_t label, char text[STACK_LABEL_MOST]);
-
-#endif
 /* SPDX-License-Identifier: MIT */

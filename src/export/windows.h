@@ -2,8 +2,7 @@
  *
  * A sweep goes through the births and ends of the rows, and keeps the rows that are live: so all
  * stretches of a recording take one pass, and each the time of what is live at its end. */
-#ifndef EXPORT_WINDOWS_H
-#define EXPORT_WINDOWS_H
+#pragma once
 
 #include "analysis/report/report.h"
 
@@ -55,6 +54,4 @@ void windows_destroy(struct windows *windows);
  * until just before that time, and to what was held just before. WN_ENOMEM. */
 void windows_skip(struct windows *windows, uint64_t until_ns);
 wn_status windows_sum(struct windows *windows, uint64_t until_ns);
-
-#endif
 /* SPDX-License-Identifier: MIT */

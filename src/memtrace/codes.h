@@ -1,6 +1,5 @@
 /* How a Memtrace file codes stacks and the names of code: parts of writer.h. */
-#ifndef MEMTRACE_CODES_H
-#define MEMTRACE_CODES_H
+#pragma once
 
 #include "memtrace/writer.h"
 
@@ -22,6 +21,4 @@ size_t writer_common(const struct writer_domain *domain, const uint64_t *codes, 
 unsigned writer_code_stack(struct writer_domain *domain, const uint64_t *codes, size_t depth, size_t common);
 
 void writer_lists_destroy(struct writer_domain *domain);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* A trace of Memtrace, written again as it was. */
-#ifndef MEMTRACE_COPY_H
-#define MEMTRACE_COPY_H
+#pragma once
 
 #include <stdio.h>
 #include <winnow/status.h>
@@ -9,6 +8,4 @@
  * of the format. Version 2 has one domain, to which all events then belong. Frames that are lost are
  * left out. WN_ENOMEM, and the errors of memtrace_reader_open. */
 wn_status memtrace_copy(FILE *out, const char *path, unsigned version);
-
-#endif
 /* SPDX-License-Identifier: MIT */

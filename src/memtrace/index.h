@@ -6,8 +6,7 @@
  * damaged. Reading goes on at the next bytes that are a plausible header: the magic number, a size that
  * is possible, the version and the process of the first packet. What lies between is skipped. It may
  * have belonged to any domain, so a packet tells how many such gaps were before it. */
-#ifndef MEMTRACE_INDEX_H
-#define MEMTRACE_INDEX_H
+#pragma once
 
 #include "memtrace/names.h"
 #include <winnow/status.h>
@@ -63,6 +62,4 @@ void memtrace_index_destroy(struct memtrace_index *index);
 
 /* Once all packets were read: the file is not needed any more. */
 void memtrace_index_end_file(struct memtrace_index *index);
-
-#endif
 /* SPDX-License-Identifier: MIT */

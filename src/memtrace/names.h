@@ -8,8 +8,7 @@
  *
  * Where packets are missing, all names in the lists of a domain become unknown. Names that come after
  * that are known again, since the place of a name depends on the names after it alone. */
-#ifndef MEMTRACE_NAMES_H
-#define MEMTRACE_NAMES_H
+#pragma once
 
 #include "memtrace/packet.h"
 
@@ -82,6 +81,4 @@ struct memtrace_locations memtrace_locations_of(const struct memtrace_names *nam
 static inline const char *memtrace_text(const struct memtrace_names *names, uint32_t number) {
   return names->texts + names->text_starts[number];
 }
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -12,8 +12,7 @@
  * packet are walked before any is decoded: kinds, ranges, times, the number of allocations, and the
  * end of the packet must fit. Of a packet that does not fit, the events before the first contradiction
  * are used. */
-#ifndef MEMTRACE_PACKET_H
-#define MEMTRACE_PACKET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -181,6 +180,4 @@ struct memtrace_extent {
 /* Walks the events of a packet of which `count` bytes are there, at least its header. */
 struct memtrace_extent memtrace_walk(const unsigned char *packet, size_t count,
                                      const struct memtrace_header *header);
-
-#endif
 /* SPDX-License-Identifier: MIT */

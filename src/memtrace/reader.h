@@ -12,8 +12,7 @@
  * DAMAGE. A packet whose events do not fit together is read up to where they cease to (WALK in
  * packet.h). The next packet has its own time and numbers. Its stacks continue the lost ones,
  * and are in part lost until the writer has said all anew (LOST in stack.h). */
-#ifndef MEMTRACE_READER_H
-#define MEMTRACE_READER_H
+#pragma once
 
 #include "memtrace/index.h"
 #include "memtrace/stack.h"
@@ -67,6 +66,4 @@ const struct memtrace_loss *memtrace_reader_loss(const struct memtrace_reader *r
 
 /* The fraction of the file that has been read, 0 to 1. */
 double memtrace_reader_position(const struct memtrace_reader *reader);
-
-#endif
 /* SPDX-License-Identifier: MIT */

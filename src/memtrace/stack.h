@@ -12,8 +12,7 @@
  * Codewords make slots and predictions known again. The header of each packet tells one slot of the
  * writer's cache, which must be the same here; a difference makes all codes unknown. So of the frames
  * behind missing packets, few can be wrong: those whose code was replaced there. */
-#ifndef MEMTRACE_STACK_H
-#define MEMTRACE_STACK_H
+#pragma once
 
 #include "memtrace/packet.h"
 
@@ -61,6 +60,4 @@ void memtrace_cache_lose(struct memtrace_stacks *stacks);
 /* Whether the slot that a header tells is the same here. True if it tells none, or the slot is not
  * known; then it becomes known. */
 bool memtrace_cache_fits(struct memtrace_stacks *stacks, const struct memtrace_header *header);
-
-#endif
 /* SPDX-License-Identifier: MIT */

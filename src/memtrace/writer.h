@@ -8,8 +8,7 @@
  * the first to use. Equal calls make equal bytes.
  *
  * MEMORY. Without memory `failed` is set, and the bytes are of no use. */
-#ifndef MEMTRACE_WRITER_H
-#define MEMTRACE_WRITER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -100,6 +99,4 @@ void writer_collect(struct memtrace_writer *writer, struct writer_domain *domain
 
 /* Completes the domain's packet. */
 void writer_flush(struct memtrace_writer *writer, struct writer_domain *domain, uint64_t time_us);
-
-#endif
 /* SPDX-License-Identifier: MIT */

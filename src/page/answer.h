@@ -8,8 +8,7 @@
  *   {"at_ns": 5, "columns": {"held": {"type": "f64", "at": 0, "count": 400}, ...}}
  *
  * A page or a script reads numbers by the thousand from columns without parsing them. */
-#ifndef PAGE_ANSWER_H
-#define PAGE_ANSWER_H
+#pragma once
 
 #include "export/json.h"
 #include <winnow/status.h>
@@ -51,6 +50,4 @@ void answer_set_integer(struct answer *answer, size_t column, size_t at, uint32_
  * called once. */
 wn_status answer_end(struct answer *answer, char **bytes, size_t *length);
 void answer_drop(struct answer *answer);
-
-#endif
 /* SPDX-License-Identifier: MIT */

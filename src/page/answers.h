@@ -11,8 +11,7 @@
  * A STATE is a reading of a trace that grows. States are numbered from 1 on, and each answer has the
  * number of its own (answer.h), so that a page shows no two states side by side; 0: the recording
  * does not change. */
-#ifndef PAGE_ANSWERS_H
-#define PAGE_ANSWERS_H
+#pragma once
 
 #include "analysis/compare/pair.h"
 
@@ -62,6 +61,4 @@ wn_status answers_ask(struct answers *answers, const char *request, size_t lengt
 
 /* Answers with what is wrong, in words for people. *bytes are to be freed by the caller. WN_ENOMEM. */
 wn_status answers_fail(const struct answers *answers, const char *why, char **bytes, size_t *size);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -8,8 +8,7 @@
  * Reading trusts nothing. A count is believed only if the bytes that are left can hold so many
  * items, so memory stays in proportion to the input. The first fault is kept, and every later call
  * does nothing; callers look once, at the end. */
-#ifndef PAGE_CODING_H
-#define PAGE_CODING_H
+#pragma once
 
 #include "trace/codec.h"
 #include "trace/event.h"
@@ -67,6 +66,4 @@ void code_column(struct coding *coding, void *items, size_t count, size_t stride
 /* Writing: append bytes, or a number. */
 void coding_put(struct coding *coding, const void *bytes, size_t count);
 void coding_put_number(struct coding *coding, uint64_t number);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -69,8 +69,7 @@
  *
  * DAMAGE. container_read accepts any bytes. It checks each number before use, and takes memory in
  * proportion to the input: at most some fifty times its length. */
-#ifndef PAGE_CONTAINER_H
-#define PAGE_CONTAINER_H
+#pragma once
 
 #include "analysis/load/recording.h"
 
@@ -120,6 +119,4 @@ struct container_section {
  * wn_last_error names the section and the fault. WN_ENOMEM. */
 wn_status container_read(const struct container_section *sections, size_t count,
                          struct recording **recording);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,8 +1,7 @@
 /* The sections of a container (container.h) that are lists of fields: one function for each, which
  * writes the section or reads it. META comes first: the others need the end of the trace, since no
  * time is after it. And the source (sources/source.h) of a recording that was read. */
-#ifndef PAGE_CONTAINER_FIELDS_H
-#define PAGE_CONTAINER_FIELDS_H
+#pragma once
 
 #include "analysis/load/recording.h"
 #include "page/coding.h"
@@ -43,6 +42,4 @@ void code_heap(struct coding *coding, struct samples *samples);
 
 /* MAPS. Stacks of rows are numbers of the container. */
 void code_maps(struct coding *coding, struct samples *samples, uint32_t node_count);
-
-#endif
 /* SPDX-License-Identifier: MIT */

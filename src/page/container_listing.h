@@ -1,6 +1,5 @@
 /* The section SRCS of a container (container.h): source lines. */
-#ifndef PAGE_CONTAINER_LISTING_H
-#define PAGE_CONTAINER_LISTING_H
+#pragma once
 
 #include "page/coding.h"
 #include "page/container_names.h"
@@ -14,6 +13,4 @@ bool listing_renumber(const struct listing *listing, const struct numbering *num
 
 /* Reading: fails the coding unless the listing is whole and its strings exist. */
 void listing_verify(struct coding *coding, const struct listing *listing, uint32_t strings);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* The sections of a container (container.h) with names and stacks: STRS, FRAM, BLDS and NODE. */
-#ifndef PAGE_CONTAINER_NAMES_H
-#define PAGE_CONTAINER_NAMES_H
+#pragma once
 
 #include "page/container_fields.h"
 
@@ -63,6 +62,4 @@ void read_strings(struct coding *coding, struct strings **strings);
  * error names the section. */
 wn_status stacks_give(struct stored_stacks *stacks, struct recording *recording,
                       struct container_source *source);
-
-#endif
 /* SPDX-License-Identifier: MIT */

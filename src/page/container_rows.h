@@ -1,6 +1,5 @@
 /* The sections of a container (container.h) with the rows: KIND and ROWS. */
-#ifndef PAGE_CONTAINER_ROWS_H
-#define PAGE_CONTAINER_ROWS_H
+#pragma once
 
 #include "page/container_names.h"
 
@@ -24,6 +23,4 @@ void row_tables_destroy(struct row_tables *tables);
 /* Reads the rows, and computes what is not stored but lives in words. */
 void read_rows(struct coding *coding, const struct row_tables *tables, struct samples *samples,
                uint64_t unit_ns);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -6,8 +6,7 @@
  * Such a section is a sequence of the length of a request as u32, the request, the length of its
  * answer as u32, the answer (page/answers.h). A page looks requests up by their text; so a request
  * that it does not make costs bytes and nothing else. */
-#ifndef PAGE_FIRST_ANSWERS_H
-#define PAGE_FIRST_ANSWERS_H
+#pragma once
 
 #include "analysis/report/report.h"
 #include "page/container.h"
@@ -20,6 +19,4 @@ enum { FIRST_SECTIONS = 2 };
 wn_status first_answers(const struct recording *recording, const struct recording *before, enum when at,
                         enum grouping grouping, struct container_section sections[FIRST_SECTIONS]);
 void first_answers_free(struct container_section sections[FIRST_SECTIONS]);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -16,8 +16,7 @@
  * COMPARISON. The tree may be a joined one (analysis/compare/merged_tree.h). Then each branch has the sums of
  * `before` beside those of `after`, and its size, by which branches are ordered and merged, is the
  * sum of both. */
-#ifndef PAGE_FLAME_H
-#define PAGE_FLAME_H
+#pragma once
 
 #include "analysis/compare/merged_tree.h"
 
@@ -83,6 +82,4 @@ struct flame_mark {
 struct flame_mark flame_open(const struct flame *flame);
 wn_status flame_children(struct flame *flame, struct branch *branch);
 void flame_close(struct flame *flame, struct flame_mark mark);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -16,8 +16,7 @@
  * No name of the recording is in the file but in the text, where it is escaped, and in base64; what
  * a user typed is in the address and in the traces' names, where it is escaped. So nothing can break
  * out of its place. */
-#ifndef PAGE_HTML_H
-#define PAGE_HTML_H
+#pragma once
 
 #include "page/container.h"
 #include <stdio.h>
@@ -63,6 +62,4 @@ size_t html_put_text(FILE *out, const char *text);
 /* The policy (Content-Security-Policy) of that page as a header. The caller frees it. NULL: no
  * memory. */
 char *html_served_policy(void);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* The labels that an answer names, numbered in the order of their first use. */
-#ifndef PAGE_LABELS_H
-#define PAGE_LABELS_H
+#pragma once
 
 #include "analysis/compare/merged_tree.h"
 #include "page/answer.h"
@@ -45,6 +44,4 @@ bool label_has_line(const struct label *label, const struct label *line);
  * other has different texts. */
 enum { LABEL_TEXT_MOST = 4096 };
 void labels_text(const struct labels *labels, uint32_t label, char text[LABEL_TEXT_MOST]);
-
-#endif
 /* SPDX-License-Identifier: MIT */

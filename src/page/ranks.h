@@ -1,8 +1,7 @@
 /* Distinct keys, counted, and numbered by how often they come: the most frequent is 0. Small
  * numbers take few bytes, and deflate makes less of them yet. Keys that come equally often are in
  * their own order, so that the differences between them are small. */
-#ifndef PAGE_RANKS_H
-#define PAGE_RANKS_H
+#pragma once
 
 #include "base/index.h"
 
@@ -26,6 +25,4 @@ bool ranks_sort(struct ranks *ranks);
 /* The number of a key that was added. */
 uint32_t ranks_of(const struct ranks *ranks, const struct rank_key *key);
 void ranks_destroy(struct ranks *ranks);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* The views: for each, the function that writes its answer. */
-#ifndef PAGE_VIEWS_H
-#define PAGE_VIEWS_H
+#pragma once
 
 #include "page/answer.h"
 #include "page/answers.h"
@@ -54,6 +53,4 @@ static inline unsigned views_flame_details(const struct request *request) {
  * its stack. To be freed by the caller. WN_ENOMEM; then *chosen is NULL. */
 struct labels;
 wn_status views_choose(const struct labels *labels, const char *text, bool **chosen);
-
-#endif
 /* SPDX-License-Identifier: MIT */

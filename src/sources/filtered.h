@@ -1,7 +1,6 @@
 /* A source that leaves out some events of another one, or has another rate; all else is as in that
  * one. Recordings with a part of a trace's samples (thinning.h) are read from it. */
-#ifndef SOURCES_FILTERED_H
-#define SOURCES_FILTERED_H
+#pragma once
 
 #include "sources/source.h"
 
@@ -14,6 +13,4 @@ struct source_filter {
 
 /* Takes ownership of the inner source, even on an error. WN_ENOMEM. */
 wn_status source_filtered(struct source *inner, const struct source_filter *filter, struct source **source);
-
-#endif
 /* SPDX-License-Identifier: MIT */

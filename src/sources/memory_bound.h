@@ -8,8 +8,7 @@
  * come from files of the system, which may be large.
  *
  * A bound belongs to the process: one thread at a time reads files. */
-#ifndef SOURCES_MEMORY_BOUND_H
-#define SOURCES_MEMORY_BOUND_H
+#pragma once
 
 #include <stdint.h>
 #include <winnow/status.h>
@@ -32,6 +31,4 @@ wn_status memory_bound_end(wn_status status);
 
 /* The size of a file; 0: it has none. */
 uint64_t memory_bound_file_bytes(const char *path);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* The files whose code a trace has, as profiles and fleets name them. */
-#ifndef SOURCES_MODULES_H
-#define SOURCES_MODULES_H
+#pragma once
 
 #include "sources/source.h"
 
@@ -14,6 +13,4 @@ uint32_t module_of_program(const struct source *source);
 
 /* Writes the release of the program, once the source is read; "": not known. */
 void release_of_program(const struct source *source, char release[RELEASE_DIGITS + 1]);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -9,8 +9,7 @@
  * on, whose meaning never changes; their counts grow while events are read. One thread uses a
  * source at a time.
  */
-#ifndef SOURCES_SOURCE_H
-#define SOURCES_SOURCE_H
+#pragma once
 
 #include "trace/event.h"
 #include <winnow/status.h>
@@ -165,6 +164,4 @@ static inline const struct source_process *source_process(const struct source *s
 static inline uint32_t source_process_of(uint32_t thread, uint32_t process_count) {
   return process_count > 1 ? thread % process_count : 0;
 }
-
-#endif
 /* SPDX-License-Identifier: MIT */

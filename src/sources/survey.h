@@ -14,8 +14,7 @@
  *
  * [1] N. Duffield, C. Lund, M. Thorup: Priority sampling for estimation of arbitrary subset sums.
  *     Journal of the ACM 54(6), 2007. */
-#ifndef SOURCES_SURVEY_H
-#define SOURCES_SURVEY_H
+#pragma once
 
 #include "sources/source.h"
 #include "sources/thinning.h"
@@ -53,6 +52,4 @@ void survey_destroy(struct survey *survey);
  * `survey` is a struct survey. Blocks that the survey did not see, since they were sampled while it
  * read, are chosen as they come; of these, the few that would enter as they grow are left out. */
 bool survey_keeps(const struct trace_event *event, void *survey);
-
-#endif
 /* SPDX-License-Identifier: MIT */

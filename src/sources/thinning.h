@@ -16,8 +16,7 @@
  * decision, without anything that must be remembered. With fixed draws, the block is in the thinned
  * sample exactly if s is above a number that depends on the draws and on the block's words. So the
  * samples of smaller shares are parts of those of larger shares. */
-#ifndef SOURCES_THINNING_H
-#define SOURCES_THINNING_H
+#pragma once
 
 #include <stdint.h>
 
@@ -36,6 +35,4 @@ double thinning_first_share(uint64_t seed, uint64_t block);
 /* One of `words` that had a trial at a rate, after the first hit, is a kept hit if the share is
  * above this number, which does not rise with the words. */
 double thinning_later_share(uint64_t seed, uint64_t block, double rate, double words);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -14,8 +14,7 @@
  * difference, largest first. A difference is sure if its interval excludes 0. Of rows without any
  * difference 5 % are sure by chance.
  */
-#ifndef ANALYSIS_COMPARISON_H
-#define ANALYSIS_COMPARISON_H
+#pragma once
 
 #include "analysis/compare/matching.h"
 #include "analysis/report/report.h"
@@ -102,6 +101,4 @@ const struct table *comparison_table(const struct comparison *comparison, const 
 static inline const struct group *compared_group(const struct compared *row) {
   return row->after ? row->after : row->before;
 }
-
-#endif
 /* SPDX-License-Identifier: MIT */

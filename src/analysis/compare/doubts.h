@@ -1,7 +1,6 @@
 /* What makes a comparison of heap snapshots doubtful. Of traces nothing here does: those of two processes
  * are usually compared. */
-#ifndef ANALYSIS_DOUBTS_H
-#define ANALYSIS_DOUBTS_H
+#pragma once
 
 #include "analysis/load/recording.h"
 
@@ -19,6 +18,4 @@ size_t doubts_of_runs(const struct trace_run *runs, size_t count, const struct d
 /* The same of two recordings. 0 if one of them is no heap snapshot. */
 size_t doubts_of_recordings(const struct recording *before, const struct recording *after,
                             const struct doubt *found[DOUBTS_MOST]);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -5,8 +5,7 @@
  * A fact is absent where it does not apply: `promoted_words` of malloc, lives in a file without
  * them. It is unknown where it applies and the trace does not have it. A new fact is a row of the
  * list and a line in facts.c; every printer then has it. */
-#ifndef ANALYSIS_FACTS_H
-#define ANALYSIS_FACTS_H
+#pragma once
 
 #include "analysis/compare/pair.h"
 #include "analysis/report/resident.h"
@@ -200,6 +199,4 @@ static inline double facts_number(const struct facts *facts, enum fact_name name
  * allocated, and what a collector did. */
 bool facts_change(const struct facts *before, const struct facts *after, enum fact_name name,
                   const struct estimate *scale, struct change *change);
-
-#endif
 /* SPDX-License-Identifier: MIT */

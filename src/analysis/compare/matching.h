@@ -7,8 +7,7 @@
  * that is unique on both sides: a program or library that was renamed, or has a new version in its
  * file name, is still the same code. Of recordings that two tools wrote, labels that remain then match if
  * their names are similar (similar.h). The recordings need not share their strings. */
-#ifndef ANALYSIS_MATCHING_H
-#define ANALYSIS_MATCHING_H
+#pragma once
 
 #include "analysis/load/call_tree.h"
 #include <winnow/status.h>
@@ -31,6 +30,4 @@ wn_status matching_make(const struct table *before, const struct table *after, s
 bool matching_is_of_two_tools(const struct report *before, const struct report *after);
 
 void matching_destroy(struct matching *matching);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -4,8 +4,7 @@
  * The joined tree has the nodes, labels and sums of `after` under the same numbers; then follow the
  * nodes and labels of `before` alone. The sums of `before` stand beside it. It has no groups, and
  * siblings are in no order. */
-#ifndef ANALYSIS_MERGED_TREE_H
-#define ANALYSIS_MERGED_TREE_H
+#pragma once
 
 #include "analysis/compare/pair.h"
 
@@ -23,6 +22,4 @@ struct merged_tree {
 /* Joins the trees of two tables with one grouping, which must outlive the joined tree. WN_ENOMEM. */
 wn_status merged_tree_make(const struct table *before, const struct table *after, struct merged_tree *joined);
 void merged_tree_destroy(struct merged_tree *joined);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* Two reports that are compared: of two recordings, or of two moments of one recording. */
-#ifndef ANALYSIS_PAIR_H
-#define ANALYSIS_PAIR_H
+#pragma once
 
 #include "analysis/compare/comparison.h"
 
@@ -46,6 +45,4 @@ struct estimate pair_scale(const struct pair *pair, enum measure measure);
 /* Both tables of a measure, and their comparison. On WN_OK the caller calls compared_tables_destroy. */
 wn_status pair_compare(const struct pair *pair, enum measure measure, enum grouping grouping,
                        enum extent extent, struct compared_tables *tables);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* The verdict of a comparison of two runs: what got worse for certain, or better. */
-#ifndef ANALYSIS_REGRESSION_H
-#define ANALYSIS_REGRESSION_H
+#pragma once
 
 #include "analysis/compare/facts.h"
 
@@ -44,6 +43,4 @@ const char *regression_reason(const struct regression *regression, const struct 
  * noise. */
 const char *regression_word(enum regression_kind kind);
 const char *regression_title(enum regression_kind kind, bool exact);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -5,14 +5,11 @@
  * that nothing else matched are matched if their names may be of one function (cxx_name.h) and no
  * other label of either side is as similar. Their lines have to be equal, and so do the names of
  * their files, without the folders. */
-#ifndef ANALYSIS_SIMILAR_H
-#define ANALYSIS_SIMILAR_H
+#pragma once
 
 #include "analysis/compare/matching.h"
 
 /* Completes a matching. False: not enough memory. */
 bool similar_match(const struct call_tree *before, const struct names *before_names,
                    const struct call_tree *after, const struct names *after_names, struct matching *matching);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,6 @@
 /* What the blocks of a trace are, while it is read: the names of types, and the type of each block.
  * Types of equal names are one. */
-#ifndef ANALYSIS_BLOCK_TYPES_H
-#define ANALYSIS_BLOCK_TYPES_H
+#pragma once
 
 #include "analysis/load/strings.h"
 #include "sources/source.h"
@@ -34,6 +33,4 @@ bool block_types_add(struct block_types *types, uint64_t block, uint64_t type);
 bool block_types_find(struct block_types *types, uint64_t block, uint32_t *name);
 
 void block_types_destroy(struct block_types *types);
-
-#endif
 /* SPDX-License-Identifier: MIT */

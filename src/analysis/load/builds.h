@@ -8,8 +8,7 @@
  * have one file, and build_is_sure tells that this is not certain. Addresses outside of files are
  * those of one process, so their build is the process. Builds are numbers of strings, as names
  * are. */
-#ifndef ANALYSIS_BUILDS_H
-#define ANALYSIS_BUILDS_H
+#pragma once
 
 #include "analysis/load/strings.h"
 #include "sources/source.h"
@@ -45,6 +44,4 @@ static inline uint32_t builds_of(const struct builds *builds, uint32_t name) {
 
 /* Whether a recording has a build of this text. `strings`: of the recording. */
 bool builds_have(const struct builds *builds, const struct strings *strings, const char *build);
-
-#endif
 /* SPDX-License-Identifier: MIT */

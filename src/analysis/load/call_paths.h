@@ -3,8 +3,7 @@
  * recording has few: so they are kept between questions. By process, a path is a process with those
  * that started it, or that it was before an exec, as its callers. By process, host or release PLACES
  * are processes, by thread they are threads, by type types, and otherwise stacks. */
-#ifndef ANALYSIS_CALL_PATHS_H
-#define ANALYSIS_CALL_PATHS_H
+#pragma once
 
 #include "analysis/load/names.h"
 
@@ -108,6 +107,4 @@ const char *label_of_nothing(enum grouping grouping);
  * label_of_nothing. */
 void label_text(const struct label *labels, uint32_t number, enum grouping grouping,
                 const struct names *names, char *buffer, size_t size);
-
-#endif
 /* SPDX-License-Identifier: MIT */

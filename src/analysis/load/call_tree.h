@@ -1,7 +1,6 @@
 /* Sums rows by the code that allocated them: by function, line, file, module or stack (groups), and
  * along call paths (the tree). */
-#ifndef ANALYSIS_CALL_TREE_H
-#define ANALYSIS_CALL_TREE_H
+#pragma once
 
 #include "analysis/load/call_paths.h"
 
@@ -98,6 +97,4 @@ size_t call_tree_chain(const struct call_tree *tree, size_t first, size_t *inner
 /* Writes the text for a label of the tree (label_text). */
 void call_tree_label(const struct call_tree *tree, const struct names *names, uint32_t label, char *buffer,
                      size_t size);
-
-#endif
 /* SPDX-License-Identifier: MIT */

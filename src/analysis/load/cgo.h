@@ -5,8 +5,7 @@
  * stacks. None is the user's code. They are wrappers of what the C function allocates, and call
  * paths leave them out wherever they are.
  */
-#ifndef ANALYSIS_CGO_H
-#define ANALYSIS_CGO_H
+#pragma once
 
 #include "analysis/load/names.h"
 
@@ -14,6 +13,4 @@ bool cgo_is_between(const char *function);
 
 /* Sets `between` in the names' frames, whose wrappers are known. */
 void cgo_mark(struct names *names, size_t frame_count);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,8 +1,7 @@
 /* The parts of a function's name in C++, as demanglers and DWARF write it:
  * "void zoo::keeper<36>::feed<int>(int) const" has the scope "zoo::keeper<36>", the base "feed", the
  * arguments "<int>" and the parameters "(int)". Names of C have a base alone. */
-#ifndef ANALYSIS_CXX_NAME_H
-#define ANALYSIS_CXX_NAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,6 +29,4 @@ void cxx_name_parse(const char *text, struct cxx_name *name);
 /* Whether two names may be of one function, although one of them lacks the scope, the arguments or the
  * parameters. Scopes are compared without their arguments and parameters. */
 bool cxx_name_may_be(const struct cxx_name *one, const struct cxx_name *other);
-
-#endif
 /* SPDX-License-Identifier: MIT */

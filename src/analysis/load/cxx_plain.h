@@ -2,8 +2,7 @@
  * "shop::copy(std::vector<std::__cxx11::basic_string<char, std::char_traits<char>,
  * std::allocator<char>>, std::allocator<…>> const&)". Tables show these; all else has the whole
  * name. */
-#ifndef ANALYSIS_CXX_PLAIN_H
-#define ANALYSIS_CXX_PLAIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,6 +10,4 @@
 /* Writes the plain name, and returns whether it differs. A name of another language, or of many
  * kilobytes, is not changed. What has no room in the buffer is cut off. */
 bool cxx_name_plain(const char *name, char *buffer, size_t size);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -2,8 +2,7 @@
  * adds the rows that its question counts to a `struct sum`, and asks for the estimate of the sum,
  * of a share of two sums, or of a difference. estimate.c explains the method and names the sources.
  */
-#ifndef ANALYSIS_ESTIMATE_H
-#define ANALYSIS_ESTIMATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -108,6 +107,4 @@ struct estimate estimate_times(const struct estimate *estimate, const struct est
 static inline bool difference_is_sure(const struct estimate *difference) {
   return difference->low > 0 || difference->high < 0;
 }
-
-#endif
 /* SPDX-License-Identifier: MIT */

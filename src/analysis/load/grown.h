@@ -1,7 +1,6 @@
 /* How the calls of one block depend on each other, if it has several: rows of such blocks have a
  * place in this table. Few rows do, so it is not in the rows themselves. */
-#ifndef ANALYSIS_GROWN_H
-#define ANALYSIS_GROWN_H
+#pragma once
 
 #include "analysis/load/estimate.h"
 #include <stddef.h>
@@ -54,6 +53,4 @@ double growth_of_sizes(uint64_t before, uint64_t size);
 /* The growth of a block before it was first sampled, which grown_finish_block was given with its
  * first row; 0: it was sampled at its birth. Only a block that grew before has earlier calls. */
 double growth_at_birth(const struct grown_rows *table, const struct row *first);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,6 @@
 /* The life of a collected heap: its collections, pauses and domains, made consistent, and the words
  * clock. */
-#ifndef ANALYSIS_HEAP_LIFE_H
-#define ANALYSIS_HEAP_LIFE_H
+#pragma once
 
 #include "sources/source.h"
 
@@ -90,6 +89,4 @@ bool words_clock_create(struct words_clock *clock, size_t points);
 void words_clock_add(struct words_clock *clock, uint64_t ns, double words);
 void words_clock_destroy(struct words_clock *clock);
 double words_clock_at(const struct words_clock *clock, uint64_t ns);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -20,8 +20,7 @@
  * `main` of a program in Python, which may do more than run it. So are Python's own functions that
  * import a module, below the line that imports it, as in a traceback. Stacks of the interpreter's
  * start stay as they are beyond the functions that also run the program. */
-#ifndef ANALYSIS_INTERPRETER_H
-#define ANALYSIS_INTERPRETER_H
+#pragma once
 
 #include "analysis/load/names.h"
 
@@ -36,6 +35,4 @@ wn_status interpreter_mark(const struct samples *samples, struct names *names, b
 /* Sets `home` in a language's frames: as much of the end of the path as no other file of the
  * program has. `nodes`: of the trace. WN_ENOMEM. */
 wn_status interpreter_set_homes(struct names *names, uint32_t nodes);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -17,8 +17,7 @@
  *
  * AGE. A file that was written after the recording began, or after the program that has its code,
  * may have other lines than the program that ran. It is listed, and is said to have changed. */
-#ifndef ANALYSIS_LISTING_H
-#define ANALYSIS_LISTING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,6 +68,4 @@ const struct excerpt *listing_excerpt(const struct listing *listing, uint32_t fi
 
 /* The beginning of a line that the excerpt has. It ends with '\n'. */
 const char *excerpt_line(const struct excerpt *excerpt, uint32_t line);
-
-#endif
 /* SPDX-License-Identifier: MIT */

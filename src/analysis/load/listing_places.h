@@ -1,6 +1,5 @@
 /* The places of a recording, for its listing: CHOICE in listing.h. */
-#ifndef ANALYSIS_LISTING_PLACES_H
-#define ANALYSIS_LISTING_PLACES_H
+#pragma once
 
 #include "analysis/load/recording.h"
 
@@ -12,6 +11,4 @@ struct place {
 
 /* The places, the heaviest first. The caller frees them. NULL: not enough memory. */
 struct place *listing_places(const struct recording *recording, size_t *count);
-
-#endif
 /* SPDX-License-Identifier: MIT */

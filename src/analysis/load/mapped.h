@@ -1,7 +1,6 @@
 /* The memory that the program mapped itself, beside malloc, and the parts of its resident memory.
  */
-#ifndef ANALYSIS_MAPPED_H
-#define ANALYSIS_MAPPED_H
+#pragma once
 
 #include "sources/source.h"
 #include <stdbool.h>
@@ -78,6 +77,4 @@ struct resident mapped_when_asked(const struct samples *samples, uint64_t near_n
 /* The parts when the recording began, as its first measurement has them. All zeros if nothing was
  * measured that early. */
 struct resident mapped_at_start(const struct samples *samples);
-
-#endif
 /* SPDX-License-Identifier: MIT */

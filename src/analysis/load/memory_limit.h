@@ -1,6 +1,5 @@
 /* What the memory control group of the processes reported over the run: limits, pressure, kills. */
-#ifndef ANALYSIS_MEMORY_LIMIT_H
-#define ANALYSIS_MEMORY_LIMIT_H
+#pragma once
 
 #include "analysis/load/samples.h"
 
@@ -23,6 +22,4 @@ bool probably_killed_for_memory(const struct samples *samples);
 static inline bool memory_ran_out(const struct samples *samples) {
   return killed_for_memory(samples) || probably_killed_for_memory(samples);
 }
-
-#endif
 /* SPDX-License-Identifier: MIT */

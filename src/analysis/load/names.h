@@ -1,6 +1,5 @@
 /* Names for the frames of a trace's stacks. */
-#ifndef ANALYSIS_NAMES_H
-#define ANALYSIS_NAMES_H
+#pragma once
 
 #include "analysis/load/builds.h"
 #include "analysis/load/samples.h"
@@ -94,6 +93,4 @@ bool names_find_shared(struct names *names, const bool *used, uint32_t nodes);
 
 /* The frames at the code address of one node, without those of its callers. */
 struct frames names_of(const struct names *names, uint32_t node);
-
-#endif
 /* SPDX-License-Identifier: MIT */

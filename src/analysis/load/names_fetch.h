@@ -1,6 +1,5 @@
 /* Fetches debug files before names are looked up, of the modules that are worth it. */
-#ifndef ANALYSIS_NAMES_FETCH_H
-#define ANALYSIS_NAMES_FETCH_H
+#pragma once
 
 #include "analysis/load/names.h"
 #include "symbols/symbols.h"
@@ -12,6 +11,4 @@ static inline struct symbol_module names_module(const struct trace_module *modul
 /* As symbols_fetch, of which it returns the text. */
 char *names_fetch(const struct samples *samples, struct symbols *symbols, names_progress *progress,
                   void *context);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,8 +1,7 @@
 /* Different functions with the same name in one module, such as static functions of two source
  * files. A row of a table stands for a name and a module, so they would share one. Therefore the
  * name of the source file is appended to theirs: "grow (queue.c)". */
-#ifndef ANALYSIS_NAMESAKES_H
-#define ANALYSIS_NAMESAKES_H
+#pragma once
 
 #include "analysis/load/names.h"
 
@@ -17,6 +16,4 @@ struct namesake_parts {
   int name_length, home_length;
 };
 bool namesake_split(const char *name, const char *file, struct namesake_parts *parts);
-
-#endif
 /* SPDX-License-Identifier: MIT */

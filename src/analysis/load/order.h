@@ -1,6 +1,5 @@
 /* Orders numbered items by a key, by radix: several times faster than comparing, and stable. */
-#ifndef ANALYSIS_ORDER_H
-#define ANALYSIS_ORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,6 +20,4 @@ bool order_by_key(struct keyed *items, size_t count);
 /* The same of items from malloc, which it returns; without memory it frees them and returns NULL.
  * NULL stays NULL. */
 struct keyed *order_owned(struct keyed *items, size_t count);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* The time at which the heap held the most, and an unbiased estimate of what it held then. */
-#ifndef ANALYSIS_PEAK_H
-#define ANALYSIS_PEAK_H
+#pragma once
 
 #include "analysis/load/timeline.h"
 
@@ -39,6 +38,4 @@ static inline bool peak_is_near(const struct peak *peak, const struct span *span
 /* How a row counts in `live`; false: not at all. A sum of rows with these weights, such as that of
  * one function, is as good an estimate as `live` itself. */
 bool peak_holds(const struct peak *peak, const struct row *row, struct weight *weight);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -5,8 +5,7 @@
  * freed ends with its process: sums at a moment, and the peak, have it only until then. For its
  * program it is alive all the same: `died_ns` of its rows stays STILL_ALIVE, it counts as alive at the
  * end, and its life is that until the end of its process. */
-#ifndef ANALYSIS_PROCESSES_H
-#define ANALYSIS_PROCESSES_H
+#pragma once
 
 #include "sources/source.h"
 
@@ -48,6 +47,4 @@ void processes_end_rows(struct samples *samples);
 
 /* The process of a row's thread: its index. */
 uint32_t process_of(const struct samples *samples, uint32_t thread);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* The rates of a recording: one that stands for all, when it was 0, and what sampling cost. */
-#ifndef ANALYSIS_RATES_H
-#define ANALYSIS_RATES_H
+#pragma once
 
 #include "analysis/load/samples.h"
 
@@ -30,6 +29,4 @@ uint64_t asleep_ns(const struct samples *samples);
 
 /* Whether nothing was sampled from one time to another. */
 bool asleep_is(const struct samples *samples, uint64_t from_ns, uint64_t to_ns);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -16,8 +16,7 @@
  *
  * SLOWLY: an interpreter may take longer to free a large list. So the last half of the run counts
  * if the program frees in all of it, and hardly allocates. */
-#ifndef ANALYSIS_RECORDING_H
-#define ANALYSIS_RECORDING_H
+#pragma once
 
 #include "analysis/load/listing.h"
 #include "analysis/load/wrappers.h"
@@ -80,6 +79,4 @@ bool recording_is_same(const struct recording *one, const struct recording *othe
 /* Sets what follows from the samples and the names, once they are there: rate, byte_unit, partial,
  * peak_ns, closing_ns, and which names are shared. */
 void recording_describe(struct recording *recording);
-
-#endif
 /* SPDX-License-Identifier: MIT */

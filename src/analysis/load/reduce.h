@@ -1,7 +1,6 @@
 /* Makes recordings smaller: thins them, which keeps a part of the samples as if they had been
  * recorded at a lower rate, and rounds their times. */
-#ifndef ANALYSIS_REDUCE_H
-#define ANALYSIS_REDUCE_H
+#pragma once
 
 #include "analysis/load/recording.h"
 
@@ -18,6 +17,4 @@ wn_status samples_thin(struct samples *samples, double share, uint64_t seed);
 /* Rounds the times of all blocks down to multiples of a unit. After WN_ENOMEM the recording can only
  * be freed. */
 wn_status recording_round(struct recording *recording, uint64_t unit_ns);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -2,8 +2,7 @@
  * measurements of the process, the names of its threads, its mappings and, for a collected heap,
  * its collections and pauses. All reports are computed from this. It does not change once it is
  * loaded. */
-#ifndef ANALYSIS_SAMPLES_H
-#define ANALYSIS_SAMPLES_H
+#pragma once
 
 #include "analysis/load/grown.h"
 #include "analysis/load/heap_life.h"
@@ -222,6 +221,4 @@ static inline uint32_t samples_thread_number(const struct samples *samples, uint
 
 /* The name of a thread of the trace; "thread N", written to `buffer`, if it has none. */
 const char *samples_thread_name(const struct samples *samples, uint32_t thread, char buffer[32]);
-
-#endif
 /* SPDX-License-Identifier: MIT */

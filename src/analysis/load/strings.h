@@ -1,6 +1,5 @@
 /* A set of strings, each kept once: equal strings have equal numbers. 0 is the empty string. */
-#ifndef ANALYSIS_STRINGS_H
-#define ANALYSIS_STRINGS_H
+#pragma once
 
 #include "base/index.h"
 
@@ -25,6 +24,4 @@ bool strings_find(const struct strings *strings, const char *text, uint32_t *num
 static inline const char *strings_text(const struct strings *strings, uint32_t number) {
   return strings->text[number];
 }
-
-#endif
 /* SPDX-License-Identifier: MIT */

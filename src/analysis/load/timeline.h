@@ -3,8 +3,7 @@
  * all.
  *
  * */
-#ifndef ANALYSIS_TIMELINE_H
-#define ANALYSIS_TIMELINE_H
+#pragma once
 
 #include "analysis/load/call_tree.h"
 
@@ -67,6 +66,4 @@ size_t timeline_memory_thinned(const struct samples *samples, struct memory_poin
 static inline bool row_is_live_at(const struct row *row, uint64_t time_ns) {
   return row->begin_ns <= time_ns && time_ns < row->end_ns;
 }
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -5,8 +5,7 @@
  * belongs to its innermost frame that is no wrapper. A wrapper is known by its name, named by the
  * user, or found by its shape (wrappers.c).
  */
-#ifndef ANALYSIS_WRAPPERS_H
-#define ANALYSIS_WRAPPERS_H
+#pragma once
 
 #include "analysis/load/interpreter.h"
 
@@ -31,6 +30,4 @@ void wrappers_destroy(struct wrappers *wrappers);
 
 /* Whether the built-in list has this name, as reports print it. */
 bool wrapper_is_known(const char *name);
-
-#endif
 /* SPDX-License-Identifier: MIT */

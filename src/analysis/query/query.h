@@ -3,8 +3,7 @@
  *
  *   fn ~ "^sqlite3" and size >= 4K and not (life < 10ms or thread = 2)
  */
-#ifndef ANALYSIS_QUERY_H
-#define ANALYSIS_QUERY_H
+#pragma once
 
 #include "analysis/load/call_tree.h"
 
@@ -48,6 +47,4 @@ void query_free(struct query *query);
  * needs no unit. False if the text is not such a number. */
 bool query_bytes(const char *text, double *bytes);
 bool query_time(const char *text, double *ns);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,6 @@
 /* The fields of queries: the words that a condition can begin with, and how their values are written
  * and compared. */
-#ifndef ANALYSIS_QUERY_FIELDS_H
-#define ANALYSIS_QUERY_FIELDS_H
+#pragma once
 
 #include "analysis/load/names.h"
 
@@ -40,6 +39,4 @@ static inline bool field_is_setting(const struct field *field) { return field->t
 
 /* The words of a CHOICE, as in "minor, major or outside". */
 const char *field_choices(const struct field *field, char buffer[64]);
-
-#endif
 /* SPDX-License-Identifier: MIT */

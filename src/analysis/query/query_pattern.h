@@ -1,6 +1,5 @@
 /* Bounds what a regular expression of a query may cost. */
-#ifndef ANALYSIS_QUERY_PATTERN_H
-#define ANALYSIS_QUERY_PATTERN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -9,6 +8,4 @@
  * needs gigabytes. And it calls itself for each parenthesis. True also for many invalid expressions,
  * which regcomp then explains. */
 bool query_pattern_is_moderate(const char *pattern);
-
-#endif
 /* SPDX-License-Identifier: MIT */

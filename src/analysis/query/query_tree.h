@@ -1,6 +1,5 @@
 /* A query as a tree of conditions: query.c makes it from a text, query_selects.c evaluates it. */
-#ifndef ANALYSIS_QUERY_TREE_H
-#define ANALYSIS_QUERY_TREE_H
+#pragma once
 
 #include "analysis/query/query.h"
 #include "analysis/query/query_fields.h"
@@ -39,6 +38,4 @@ struct query {
 static inline bool relation_is_search(enum relation relation) {
   return relation == MATCHES || relation == NOT_MATCHES;
 }
-
-#endif
 /* SPDX-License-Identifier: MIT */

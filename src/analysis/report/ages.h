@@ -10,8 +10,7 @@
  * shrank, or passed to the function that made them larger (OWNER in samples.h).
  *
  * A stretch of the run can be cut in its place: class 0 then has all that came before, too. */
-#ifndef ANALYSIS_AGES_H
-#define ANALYSIS_AGES_H
+#pragma once
 
 #include "analysis/load/samples.h"
 
@@ -55,6 +54,4 @@ bool ages_need(const struct row *row, struct stretch stretch);
 /* Adds one block. `rows` are the numbers of its rows that the group has and that are needed, in order. */
 void ages_add(struct ages *ages, const struct samples *samples, struct stretch stretch, const uint32_t *rows,
               size_t count);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -5,8 +5,7 @@
  * rows of a table, such as the sum of the rows that are not shown. The page does not use this list:
  * it reads whole tables at a time (page/view_table.c), since to find the lives of all rows takes
  * one pass over the samples, and a cell takes one for itself. */
-#ifndef ANALYSIS_REPORT_COLUMNS_H
-#define ANALYSIS_REPORT_COLUMNS_H
+#pragma once
 
 #include "analysis/report/report.h"
 
@@ -119,6 +118,4 @@ bool row_column_in(const struct table *table, enum row_column column);
 
 /* Reads a cell. False: the table does not have that column. */
 bool row_read(const struct table_row *row, enum row_column column, struct cell *cell);
-
-#endif
 /* SPDX-License-Identifier: MIT */

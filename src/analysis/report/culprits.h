@@ -1,6 +1,5 @@
 /* The functions that may be named by a verdict, and those that are: the ones that grow. */
-#ifndef ANALYSIS_CULPRITS_H
-#define ANALYSIS_CULPRITS_H
+#pragma once
 
 #include "analysis/report/verdict.h"
 
@@ -33,6 +32,4 @@ void culprits_find(const struct suspects *suspects, double least, struct verdict
 
 /* ORDER in culprits.c; what has no room is left out. */
 void culprit_add(struct verdict *verdict, const struct culprit *culprit);
-
-#endif
 /* SPDX-License-Identifier: MIT */

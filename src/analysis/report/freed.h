@@ -1,6 +1,5 @@
 /* What a program frees while it works, and as it ends: whether growth is a leak depends on both. */
-#ifndef ANALYSIS_FREED_H
-#define ANALYSIS_FREED_H
+#pragma once
 
 #include "analysis/report/report.h"
 
@@ -11,6 +10,4 @@ bool freed_in_general(const struct report *report);
 /* Whether the program frees nearly all that these rows hold at the report's moment, AT_EXIT of it,
  * after that moment: as it ends. */
 bool freed_at_exit(const struct report *report, row_filter *selects, void *context);
-
-#endif
 /* SPDX-License-Identifier: MIT */

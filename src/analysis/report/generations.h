@@ -1,7 +1,6 @@
 /* What became of the blocks of a collected heap: in which area they were born, whether they were
  * promoted, and whether the next cycle found them dead. */
-#ifndef ANALYSIS_GENERATIONS_H
-#define ANALYSIS_GENERATIONS_H
+#pragma once
 
 #include "analysis/load/timeline.h"
 
@@ -22,6 +21,4 @@ struct sums generations_births(const struct generations *generations);
 /* Sums the rows of a group. `inside` is scratch, with room for each node of the tree. */
 struct generations generations_of_group(const struct samples *samples, const struct call_tree *tree,
                                         const struct group *group, enum extent extent, bool *inside);
-
-#endif
 /* SPDX-License-Identifier: MIT */

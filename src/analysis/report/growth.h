@@ -1,7 +1,6 @@
 /* Whether what a site still holds at the end has grown steadily over the run, or was allocated at
  * once: leaks apart from caches. growth.c explains the method. */
-#ifndef ANALYSIS_GROWTH_H
-#define ANALYSIS_GROWTH_H
+#pragma once
 
 #include "analysis/report/ages.h"
 
@@ -38,6 +37,4 @@ struct growth {
 
 /* `unit` is that of estimate_of for bytes. */
 struct growth growth_of(const struct ages *ages, struct stretch stretch, double unit);
-
-#endif
 /* SPDX-License-Identifier: MIT */

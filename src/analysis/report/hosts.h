@@ -12,8 +12,7 @@
  * (F. Hampel, The influence curve and its role in robust estimation, JASA 69, 1974); or the deviation
  * of the host's own estimate, if that is larger. Of as many hosts as there are one in twenty answers
  * names one by chance (Bonferroni). Below HOSTS_LEAST hosts nothing is usual. */
-#ifndef ANALYSIS_HOSTS_H
-#define ANALYSIS_HOSTS_H
+#pragma once
 
 #include "analysis/load/estimate.h"
 #include <stddef.h>
@@ -45,6 +44,4 @@ struct host {
 /* Orders the hosts by distance, the farthest first. *median: what is usual; *unusual: so many of them
  * are not, the first ones. False: not enough memory. */
 bool hosts_find_unusual(struct host *hosts, size_t count, double *median, size_t *unusual);
-
-#endif
 /* SPDX-License-Identifier: MIT */

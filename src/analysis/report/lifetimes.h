@@ -1,6 +1,5 @@
 /* The median life of a group's blocks, with its interval. */
-#ifndef ANALYSIS_LIFETIMES_H
-#define ANALYSIS_LIFETIMES_H
+#pragma once
 
 #include "analysis/load/timeline.h"
 
@@ -50,6 +49,4 @@ struct survival {
 /* Fills in the shares for `count` lives, which are in order, shortest first. Zeros without any block.
  */
 void lifetimes_survival(const struct lifetimes *lifetimes, struct survival *curve, size_t count);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,6 @@
 /* The source lines where the rows of a table allocated most: of functions a line, of stacks of
  * functions a stack of lines. */
-#ifndef ANALYSIS_MAIN_LINES_H
-#define ANALYSIS_MAIN_LINES_H
+#pragma once
 
 #include "analysis/load/call_tree.h"
 
@@ -22,6 +21,4 @@ const struct group *main_line(const struct main_lines *lines, const struct group
 /* Of a group by stack: the node of `lines->tree` that is the stack with most of its bytes; 0: there
  * is none. */
 uint32_t main_stack(const struct main_lines *lines, const struct group *group);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* What to do after a verdict, in one line, and the line of source to begin at. */
-#ifndef ANALYSIS_NEXT_H
-#define ANALYSIS_NEXT_H
+#pragma once
 
 #include "analysis/report/verdict.h"
 
@@ -28,6 +27,4 @@ void next_step(const struct table *functions, const struct main_lines *lines, co
 /* Writes where to begin with a function: its line, or its name where no line is known. */
 void next_begin(const struct table *functions, const struct main_lines *lines, const struct label *function,
                 const char *before, const char *behind, char text[NEXT_MOST]);
-
-#endif
 /* SPDX-License-Identifier: MIT */

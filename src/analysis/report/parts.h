@@ -5,8 +5,7 @@
  * its outermost frame of the group, and for the function that its innermost one calls. So no
  * recursion counts twice, be it direct or through other functions. What the group allocated itself
  * is the part that has its own label. */
-#ifndef ANALYSIS_PARTS_H
-#define ANALYSIS_PARTS_H
+#pragma once
 
 #include "analysis/load/call_tree.h"
 
@@ -29,6 +28,4 @@ wn_status parts_callees(const struct call_tree *tree, uint32_t label, struct par
 
 /* Adds one more part, of which at most `most`, of PARTS_MOST, remain. */
 void parts_add(struct parts *parts, size_t most, const struct part *part);
-
-#endif
 /* SPDX-License-Identifier: MIT */

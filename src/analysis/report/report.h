@@ -11,8 +11,7 @@
  *
  * Sums are over sampled rows. report_bytes and its kin turn them into estimates with intervals.
  */
-#ifndef ANALYSIS_REPORT_H
-#define ANALYSIS_REPORT_H
+#pragma once
 
 #include "analysis/load/peak.h"
 #include "analysis/load/recording.h"
@@ -231,6 +230,4 @@ bool report_has_growth(const struct report *report);
 
 /* Whether it is long enough for bytes a second. */
 bool report_has_rate(const struct report *report);
-
-#endif
 /* SPDX-License-Identifier: MIT */

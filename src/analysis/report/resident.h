@@ -1,8 +1,7 @@
 /* The parts of a program's resident memory: malloc's blocks, which are estimated; the program's own
  * mappings and the stacks of its threads, which are measured; code and files; and the rest of the
  * private memory. */
-#ifndef ANALYSIS_RESIDENT_H
-#define ANALYSIS_RESIDENT_H
+#pragma once
 
 #include "analysis/report/report.h"
 
@@ -48,6 +47,4 @@ struct resident_parts resident_parts(const struct report *report, const struct r
 enum resident_kind { RESIDENT_MAPPINGS, RESIDENT_STACKS };
 wn_status resident_tree(const struct report *report, const struct resident *resident, enum resident_kind kind,
                         enum grouping grouping, struct call_tree *tree);
-
-#endif
 /* SPDX-License-Identifier: MIT */

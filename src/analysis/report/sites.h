@@ -5,8 +5,7 @@
  * every grouping and order. So a function that allocates is a site or in the rest; only functions
  * that allocate nothing themselves may be left out.
  */
-#ifndef ANALYSIS_SITES_H
-#define ANALYSIS_SITES_H
+#pragma once
 
 #include "analysis/load/call_tree.h"
 
@@ -90,6 +89,4 @@ void chains_destroy(struct chains *chains);
 /* Finds the chain of a group. That of a call in a function without a name begins with the function's caller.
  * Not for BY_STACK. */
 void chains_follow(struct chains *chains, const struct group *group, struct chain *chain);
-
-#endif
 /* SPDX-License-Identifier: MIT */

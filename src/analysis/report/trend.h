@@ -1,6 +1,5 @@
 /* How the memory of a row grew, in a word. */
-#ifndef ANALYSIS_TREND_H
-#define ANALYSIS_TREND_H
+#pragma once
 
 #include "analysis/report/sites.h"
 #include "analysis/report/verdict.h"
@@ -10,6 +9,4 @@
  * `table`. */
 const char *trend_of(struct table *table, struct table *alive, const struct group *held,
                      enum sites_order order, const struct verdict *verdict);
-
-#endif
 /* SPDX-License-Identifier: MIT */

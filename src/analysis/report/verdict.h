@@ -1,7 +1,6 @@
 /* What a recording most likely shows, in one word: a leak, memory that malloc keeps, a heap that is level.
  * verdict.c has the rules and their error rates. */
-#ifndef ANALYSIS_VERDICT_H
-#define ANALYSIS_VERDICT_H
+#pragma once
 
 #include "analysis/report/report.h"
 
@@ -64,6 +63,4 @@ struct verdict {
 
 /* WN_ENOMEM. */
 wn_status verdict_find(const struct report *report, struct verdict *verdict);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,6 @@
 /* What another size of the minor heap would have kept from promotion. what_if.c explains the method.
  */
-#ifndef ANALYSIS_WHAT_IF_H
-#define ANALYSIS_WHAT_IF_H
+#pragma once
 
 #include "analysis/load/timeline.h"
 
@@ -25,6 +24,4 @@ struct what_if {
  * without memory. */
 bool what_if_make(const struct samples *samples, row_filter *selects, void *context, double unit,
                   struct what_if *what_if);
-
-#endif
 /* SPDX-License-Identifier: MIT */

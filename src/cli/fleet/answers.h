@@ -4,8 +4,7 @@
  *   releases  what the hosts of each release have on average, of a site or in all
  *   diff      what changed from one release to another, for the mean of the hosts of each
  *   hosts     the hosts that have more or less than what is usual */
-#ifndef CLI_FLEET_ANSWERS_H
-#define CLI_FLEET_ANSWERS_H
+#pragma once
 
 #include "cli/fleet/question.h"
 #include "cli/fleet/table.h"
@@ -38,6 +37,4 @@ size_t rows_wanted(const struct question_of_fleet *question, size_t count);
 
 /* The name of a site for a table; of one whose name was lost its number, which is written to `buffer`. */
 const char *site_name(const char *name, const char *number, char buffer[40]);
-
-#endif
 /* SPDX-License-Identifier: MIT */

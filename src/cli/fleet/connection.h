@@ -1,6 +1,5 @@
 /* How the options of a command say which server to ask, and as whom. */
-#ifndef CLI_FLEET_CONNECTION_H
-#define CLI_FLEET_CONNECTION_H
+#pragma once
 
 #include "cli/fleet/http.h"
 #include "cli/options.h"
@@ -22,6 +21,4 @@ void connection_close(struct connection *connection);
 struct http_options connection_options(const struct connection *connection,
                                        const struct report_options *options, const char *url,
                                        const sigset_t *ending);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* libcurl, loaded when it is needed. */
-#ifndef CLI_FLEET_CURL_H
-#define CLI_FLEET_CURL_H
+#pragma once
 
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
@@ -25,6 +24,4 @@ struct curl {
 
 /* Loads the library, once. WN_ESYS: it is not there. */
 wn_status curl_load(const struct curl **curl);
-
-#endif
 /* SPDX-License-Identifier: MIT */

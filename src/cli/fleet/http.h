@@ -15,8 +15,7 @@
  * SECRETS. The name and the password are in headers. They and the rows go in clear to an http: URL,
  * and never to a proxy, whatever http_proxy and its like say. Certificates are always verified, and
  * no redirection is followed. */
-#ifndef CLI_FLEET_HTTP_H
-#define CLI_FLEET_HTTP_H
+#pragma once
 
 #include <ctype.h>
 #include <signal.h>
@@ -80,6 +79,4 @@ static inline void http_write_text(FILE *query, const char *text) {
 
 /* What the last outcome was about, in words, unless that is HTTP_DONE. */
 const char *http_complaint(const struct http *http);
-
-#endif
 /* SPDX-License-Identifier: MIT */

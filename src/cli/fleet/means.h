@@ -1,7 +1,6 @@
 /* What each host of a release has on average (HELD in question.h), and how certain that is (HOSTS in
  * analysis/report/hosts.h). */
-#ifndef CLI_FLEET_MEANS_H
-#define CLI_FLEET_MEANS_H
+#pragma once
 
 #include "analysis/report/hosts.h"
 #include "cli/fleet/question.h"
@@ -30,6 +29,4 @@ int means_ask(struct question_of_fleet *question, const char *groups, size_t col
 
 /* The mean of so many hosts, from a column of a row on; a row that is not there: they have nothing. */
 struct host_mean mean_of(const struct question_of_fleet *question, size_t row, size_t column, uint64_t hosts);
-
-#endif
 /* SPDX-License-Identifier: MIT */

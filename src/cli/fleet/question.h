@@ -7,8 +7,7 @@
  *
  * A mean of windows that largely have the same blocks is at least as precise as one of them: its
  * variance is taken to be the mean of theirs. */
-#ifndef CLI_FLEET_QUESTION_H
-#define CLI_FLEET_QUESTION_H
+#pragma once
 
 #include "analysis/load/estimate.h"
 #include "cli/fleet/http.h"
@@ -67,6 +66,4 @@ void query_names(FILE *query);
  * first time, the number of windows, the seconds of these (those of processes at one time once), and
  * whether it is partial. */
 void query_hosts(const struct question_of_fleet *question, FILE *query, const char *by);
-
-#endif
 /* SPDX-License-Identifier: MIT */

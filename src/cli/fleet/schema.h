@@ -7,8 +7,7 @@
  * DAYS. sites_daily has of each site one row a day, for questions about months; of `held` what was
  * held in the last window of each run of that day. It is filled from batches that are complete. A
  * day that is summed again is dropped first. */
-#ifndef CLI_FLEET_SCHEMA_H
-#define CLI_FLEET_SCHEMA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,6 +24,4 @@ void schema_write(FILE *out, const char *database, const char *cluster);
 
 /* Writes the statements that sum a day (YYYY-MM-DD) of one server. DAYS */
 void schema_write_roll(FILE *out, const char *database, const char *day);
-
-#endif
 /* SPDX-License-Identifier: MIT */

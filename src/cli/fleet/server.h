@@ -7,8 +7,7 @@
  * BACK-PRESSURE. After a failure a server is left alone for a second, then for twice as long each
  * time that it takes nothing in between, up to REST_MOST seconds. A random part is left out of each
  * wait, so that many machines do not come at once. */
-#ifndef CLI_FLEET_SERVER_H
-#define CLI_FLEET_SERVER_H
+#pragma once
 
 #include "cli/fleet/shipper.h"
 #include <stdbool.h>
@@ -36,6 +35,4 @@ bool server_rests(const struct server *server);
 /* BACK-PRESSURE. Notes the outcome of requests, by which something was shipped or not, and says on
  * standard error that the server fails, or that it works again. */
 void server_note(struct server *server, enum http_outcome outcome, bool is_shipped);
-
-#endif
 /* SPDX-License-Identifier: MIT */

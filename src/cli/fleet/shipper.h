@@ -22,8 +22,7 @@
  *
  * Names are repeated after a failure, and each day, since their rows say when they were last seen:
  * their tables keep one row of each. */
-#ifndef CLI_FLEET_SHIPPER_H
-#define CLI_FLEET_SHIPPER_H
+#pragma once
 
 #include "cli/fleet/http.h"
 #include "export/clickhouse.h"
@@ -57,6 +56,4 @@ void shipper_run_destroy(struct shipper_run *run);
 /* Ships the windows of a run up to `last`. `host` is that of the rows. */
 enum http_outcome shipper_ship(struct shipper *shipper, struct shipper_run *run,
                                struct clickhouse *clickhouse, const char *host, uint64_t last);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,6 @@
 /* The tables of `winnow fleet`, on a terminal or as JSON: a row is a list of cells, the last of which
  * is a name. */
-#ifndef CLI_FLEET_TABLE_H
-#define CLI_FLEET_TABLE_H
+#pragma once
 
 #include "analysis/load/estimate.h"
 #include "export/json.h"
@@ -32,6 +31,4 @@ struct fleet_cell {
 void fleet_print_head(const struct fleet_cell *cells, size_t count);
 void fleet_print_row(const struct fleet_cell *cells, size_t count, bool dim);
 void fleet_write_row(struct json *json, const struct fleet_cell *cells, size_t count);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -2,8 +2,7 @@
  * one does: a row of the table of holders. Blocks of one type of which each holds most of the one
  * before, by the same field, as in a list, are one step of it, a RUN. A block that the language
  * describes begins a chain, unless the chain began with another one. */
-#ifndef CLI_HEAP_CHAIN_H
-#define CLI_HEAP_CHAIN_H
+#pragma once
 
 #include "cli/heap/heap_text.h"
 
@@ -25,6 +24,4 @@ struct below {
 };
 struct below below_of(const struct heap_file *file, const struct chain *chain);
 uint32_t below_next(struct below *below);
-
-#endif
 /* SPDX-License-Identifier: MIT */

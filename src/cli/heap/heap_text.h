@@ -1,6 +1,5 @@
 /* What the screens of `winnow heap` share: an opened snapshot, and its names. */
-#ifndef CLI_HEAP_HEAP_TEXT_H
-#define CLI_HEAP_HEAP_TEXT_H
+#pragma once
 
 #include "base/index.h"
 #include "cli/text.h"
@@ -79,6 +78,4 @@ int heap_print_json(const struct heap_file *file);
  * sought in. WN_ENOMEM; WN_EIO: the form cannot have it. Other failures are left to the stream. */
 wn_status heap_put_devtools(const struct graph *graph, FILE *out);
 wn_status heap_put_hprof(const struct graph *graph, FILE *out);
-
-#endif
 /* SPDX-License-Identifier: MIT */

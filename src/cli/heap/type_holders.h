@@ -1,7 +1,6 @@
 /* What holds most of the blocks of each type: the outermost block that the language describes, or a
  * holder. */
-#ifndef CLI_HEAP_TYPE_HOLDERS_H
-#define CLI_HEAP_TYPE_HOLDERS_H
+#pragma once
 
 #include "cli/heap/heap_text.h"
 
@@ -17,6 +16,4 @@ struct type_holders {
 /* False without memory. Freed by type_holders_free, also then. */
 bool type_holders_find(struct type_holders *holders, const struct heap_file *file);
 void type_holders_free(struct type_holders *holders);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -2,8 +2,7 @@
  * the first step of a row's chain, what counts blocks or rows behind it is no part of it, and "…"
  * ("~" where the locale has no such letter) stands for anything, and may stand for the end of the
  * first step. A name that means something as it is, is no such copy. */
-#ifndef CLI_HEAP_WANTED_H
-#define CLI_HEAP_WANTED_H
+#pragma once
 
 #include "cli/heap/heap_text.h"
 
@@ -22,6 +21,4 @@ bool wanted_is(void *wanted, uint32_t node);
 
 /* Says that nothing has the name, and which names are like it. Returns the exit code. */
 int wanted_fail(const struct heap_file *file, const char *given);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -27,8 +27,7 @@
  * LOCK. `winnow record` holds a lock of the folder (flock) until it ends: a second recording is refused,
  * and a reader knows that traces may still come.
  */
-#ifndef CLI_RECORD_FOLDER_H
-#define CLI_RECORD_FOLDER_H
+#pragma once
 
 #include "cli/record/unrecorded.h"
 #include "trace/finish.h"
@@ -81,6 +80,4 @@ wn_status folder_finish(struct folder *folder, pid_t pid, const struct trace_fin
 /* Removes the folder if it is empty: no program was started. */
 void folder_abandon(struct folder *folder);
 void folder_free(struct folder *folder);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,6 @@
 /* Finds the processes that a program left running when it ended: daemons, and background processes
  * of scripts. */
-#ifndef CLI_RECORD_LEFT_BEHIND_H
-#define CLI_RECORD_LEFT_BEHIND_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -14,6 +13,4 @@ struct left_behind {
 /* Finds the processes that run now. `pid` has ended, and no one has waited for it yet; `library`
  * was preloaded into it. */
 struct left_behind left_behind_find(pid_t pid, const char *library);
-
-#endif
 /* SPDX-License-Identifier: MIT */

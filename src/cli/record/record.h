@@ -1,6 +1,5 @@
 /* What `winnow record` knows of a recording: as it was asked for, and how the program ended. */
-#ifndef CLI_RECORD_RECORD_H
-#define CLI_RECORD_RECORD_H
+#pragma once
 
 #include "cli/record/folder.h"
 #include "cli/record/left_behind.h"
@@ -53,6 +52,4 @@ int record_pass_status(int wait_status);
 
 /* result.c: finishes the traces, and prints on standard error what was written and what is missing. */
 void record_result(struct record *record, const struct ending *ending);
-
-#endif
 /* SPDX-License-Identifier: MIT */

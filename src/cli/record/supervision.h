@@ -5,8 +5,7 @@
  * lack of memory, ends only that process. The process runs at a low priority, and is the first that
  * the system kills for memory. A trace whose compaction failed, or moved nothing, is left alone for
  * a while (PAUSES in supervision.c). */
-#ifndef CLI_RECORD_SUPERVISION_H
-#define CLI_RECORD_SUPERVISION_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,6 +37,4 @@ void supervision_complete(struct supervision *supervision, const char *path);
 /* Prints that compactions failed, if any did. */
 void supervision_say(const struct supervision *supervision);
 void supervision_free(struct supervision *supervision);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* The settings of a systemd service, as far as recording depends on them. */
-#ifndef CLI_UNIT_FILE_H
-#define CLI_UNIT_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -51,6 +50,4 @@ bool unit_covers(const struct unit *unit, enum unit_setting setting, const char 
 
 /* Whether a path is this folder, or below it. */
 bool unit_is_below(const char *path, const char *folder);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,6 @@
 /* Collects the programs that could not be recorded. A process reports in its trace that it, or a
  * process that it started, becomes such a program. */
-#ifndef CLI_RECORD_UNRECORDED_H
-#define CLI_RECORD_UNRECORDED_H
+#pragma once
 
 #include "base/image.h"
 #include "trace/finish.h"
@@ -32,6 +31,4 @@ void unrecorded_count_own(struct unrecorded *all);
 /* Prints one line about all of them. */
 void unrecorded_say(const struct unrecorded *all);
 void unrecorded_free(struct unrecorded *all);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* What `winnow diff` compares, and its printer of text. */
-#ifndef CLI_REPORT_DIFF_H
-#define CLI_REPORT_DIFF_H
+#pragma once
 
 #include "analysis/compare/regression.h"
 #include "cli/options.h"
@@ -24,6 +23,4 @@ static inline wn_status diff_compare(const struct diff *diff, enum measure measu
 
 /* Prints the first screen, or with --all everything. */
 wn_status diff_print_text(const struct diff *diff);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* The tables of `winnow diff`: their columns, and their one printer. */
-#ifndef CLI_REPORT_DIFF_TABLE_H
-#define CLI_REPORT_DIFF_TABLE_H
+#pragma once
 
 #include "cli/report/diff.h"
 #include "cli/report/report_columns.h"
@@ -42,6 +41,4 @@ const char *diff_unsure_word(const struct diff *diff);
 wn_status diff_print_table(const struct diff *diff, enum measure measure,
                            const struct compared_tables *tables, enum table_style style,
                            char said[COMPARISON_NOTE_MOST]);
-
-#endif
 /* SPDX-License-Identifier: MIT */

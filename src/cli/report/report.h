@@ -1,6 +1,5 @@
 /* The text printer of `winnow report`. */
-#ifndef CLI_REPORT_REPORT_H
-#define CLI_REPORT_REPORT_H
+#pragma once
 
 #include "analysis/compare/facts.h"
 #include "analysis/report/verdict.h"
@@ -16,6 +15,4 @@ struct view {
 
 /* Prints the report as text to standard output. */
 wn_status view_print_text(const struct report *report, const struct report_options *options);
-
-#endif
 /* SPDX-License-Identifier: MIT */

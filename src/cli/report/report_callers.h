@@ -1,6 +1,5 @@
 /* The callers that are printed with a row of a table. */
-#ifndef CLI_REPORT_REPORT_CALLERS_H
-#define CLI_REPORT_REPORT_CALLERS_H
+#pragma once
 
 #include "cli/report/report_columns.h"
 #include "cli/report/report_text.h"
@@ -35,6 +34,4 @@ int report_say_stack(struct paragraph *paragraph, const struct view *view, const
 /* Prints the callers of a row, which begin with a blank, dim, and ends the line: `beside` its name, or below
  * it; in TABLE_BRIEF on one line that is indented by `indent`, and cut. */
 void report_print_callers(const char *callers, enum table_style style, bool beside, int indent);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -5,8 +5,7 @@
  * TABLE_FULL has intervals and sample counts: if the terminal is too narrow for a number with its interval,
  * the number is left out. A trace with every block has neither, and more room for names.
  */
-#ifndef CLI_REPORT_REPORT_COLUMNS_H
-#define CLI_REPORT_REPORT_COLUMNS_H
+#pragma once
 
 #include "analysis/report/columns.h"
 #include "cli/report/report.h"
@@ -67,6 +66,4 @@ int columns_width(const struct columns *columns);
 
 /* Prints the numbers of a line. */
 void columns_print_line(const struct columns *columns, const struct line *line);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* Prints facts (analysis/compare/facts.h) for people. */
-#ifndef CLI_REPORT_REPORT_FACTS_H
-#define CLI_REPORT_REPORT_FACTS_H
+#pragma once
 
 #include "analysis/compare/facts.h"
 
@@ -23,6 +22,4 @@ void report_print_facts(const struct facts *facts);
 
 /* Prints all facts that two reports have, with the change of each. */
 void diff_print_facts(const struct facts *before, const struct facts *after, const struct estimate *scale);
-
-#endif
 /* SPDX-License-Identifier: MIT */

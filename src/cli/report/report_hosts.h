@@ -1,12 +1,9 @@
 /* What a report on traces of several machines says of them. */
-#ifndef CLI_REPORT_REPORT_HOSTS_H
-#define CLI_REPORT_REPORT_HOSTS_H
+#pragma once
 
 #include "cli/report/report_text.h"
 
 /* By host: prints the hosts that hold more or less than is usual. By release: prints what the hosts of
  * each release hold on average. Otherwise, and without memory, prints nothing. */
 void report_print_hosts(const struct view *view);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* Shortens names of functions to the width of a column. */
-#ifndef CLI_REPORT_REPORT_NAME_H
-#define CLI_REPORT_REPORT_NAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,6 +39,4 @@ wn_status name_rows_add(struct fitted_rows *rows, const char *name, const char *
  * these, and `numbered`, rows are numbered. WN_ENOMEM. */
 wn_status name_rows_fit(struct fitted_rows *rows, size_t columns, bool numbered);
 void name_rows_free(struct fitted_rows *rows);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* Where in the source a function allocated, and how much was allocated by code without names. */
-#ifndef CLI_REPORT_REPORT_PLACE_H
-#define CLI_REPORT_REPORT_PLACE_H
+#pragma once
 
 #include "analysis/report/next.h"
 #include "cli/report/report.h"
@@ -32,6 +31,4 @@ struct lacking {
   uint32_t nameless, lineless;
 };
 wn_status place_lacking(const struct view *view, enum measure measure, struct lacking *lacking);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* What the text report says of several processes (sources/joined.h). */
-#ifndef CLI_REPORT_REPORT_PROCESSES_H
-#define CLI_REPORT_REPORT_PROCESSES_H
+#pragma once
 
 #include "cli/report/report_text.h"
 
@@ -16,6 +15,4 @@ void report_say_ends(struct paragraph *paragraph, const struct view *view);
 
 /* Prints what each of them held, unless all tables are by process. `title` is that of what was held. */
 wn_status report_print_processes(const struct view *view, const char *title);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,6 @@
 /* The part of the text report on resident memory: malloc's blocks, mappings, stacks, files and the
  * rest. */
-#ifndef CLI_REPORT_REPORT_RESIDENT_H
-#define CLI_REPORT_REPORT_RESIDENT_H
+#pragma once
 
 #include "analysis/report/resident.h"
 #include "cli/report/report.h"
@@ -9,6 +8,4 @@
 /* Prints a line, and tables of the program's own mappings and the threads' stacks if these are
  * large. Prints nothing if memory was never measured. */
 wn_status report_print_resident(const struct view *view);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* Functions that the parts of the text report share. */
-#ifndef CLI_REPORT_REPORT_TEXT_H
-#define CLI_REPORT_REPORT_TEXT_H
+#pragma once
 
 #include "analysis/load/interpreter.h"
 #include "cli/report/report.h"
@@ -53,6 +52,4 @@ void report_print_time(const struct view *view);
 /* Prints the chart of the first screen: resident, mapped and held bytes. Returns the number of
  * its lines. */
 int report_print_chart(const struct view *view);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,12 +1,9 @@
 /* How a runtime tells the names of the functions that it makes, for whom it has not told. */
-#ifndef CLI_REPORT_RUNTIME_H
-#define CLI_REPORT_RUNTIME_H
+#pragma once
 
 #include "cli/report/report.h"
 
 /* A sentence, if code in no file that has no names called for a twentieth of what was allocated,
  * and one of the runtimes that are known is in the process; else NULL. */
 const char *runtime_hint(const struct view *view);
-
-#endif
 /* SPDX-License-Identifier: MIT */

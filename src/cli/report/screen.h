@@ -1,7 +1,6 @@
 /* The first screen of `winnow report`: four numbers, a verdict, a chart and two tables, in at most
  * SCREEN_LINES lines. docs/report.md shows it. report_text.c prints what `--all` asks for in its place. */
-#ifndef CLI_REPORT_SCREEN_H
-#define CLI_REPORT_SCREEN_H
+#pragma once
 
 #include "cli/report/report_text.h"
 
@@ -24,6 +23,4 @@ const char *screen_margin(char buffer[16], const struct estimate *estimate);
 /* False: the parts of resident memory at its peak are not known, but those of a moment with less.
  * Of several processes they are known of those moments only at which all were measured. */
 bool screen_is_explained(const struct view *view);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* What a request is answered. */
-#ifndef CLI_SCRAPE_ANSWER_H
-#define CLI_SCRAPE_ANSWER_H
+#pragma once
 
 #include "cli/scrape/targets.h"
 
@@ -22,6 +21,4 @@ bool answer_make(struct targets *targets, const struct ask *ask, const char *tok
 /* Answers with a status and a line of text. */
 bool answer_refuse(struct answer *answer, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-#endif
 /* SPDX-License-Identifier: MIT */

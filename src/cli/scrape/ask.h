@@ -1,6 +1,5 @@
 /* A request, read: what is asked for, of which recordings. */
-#ifndef CLI_SCRAPE_ASK_H
-#define CLI_SCRAPE_ASK_H
+#pragma once
 
 #include "cli/scrape/cursors.h"
 #include <sys/types.h>
@@ -42,6 +41,4 @@ typedef const char *ask_value(void *context, const char *name);
 
 /* Reads a request. NULL; or what is wrong with it, in words. */
 const char *ask_read(struct ask *ask, const char *path, ask_value *value_of, void *context);
-
-#endif
 /* SPDX-License-Identifier: MIT */

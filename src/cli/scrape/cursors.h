@@ -3,8 +3,7 @@
  * A client names itself (client=); those that do not are one. Two that share a name share a cursor:
  * each gets what the other did not. There is room for CURSORS_MOST clients; a new one takes the
  * place of that which asked longest ago, whose next answer is empty again. */
-#ifndef CLI_SCRAPE_CURSORS_H
-#define CLI_SCRAPE_CURSORS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,6 +29,4 @@ const struct cursor *cursors_find(const struct cursors *cursors, const char *cli
 /* Moves the cursor of a client, or gives it one, once it has all that was allocated before
  * `next_ns`. `last`: that is all. */
 void cursors_move(struct cursors *cursors, const char *client, uint64_t next_ns, bool last);
-
-#endif
 /* SPDX-License-Identifier: MIT */

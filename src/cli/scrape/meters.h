@@ -6,8 +6,7 @@
  * it allocated before is in the rest.
  *
  * MONOTONE, as in export/ledger.h: each update adds what was allocated since the one before. */
-#ifndef CLI_SCRAPE_METERS_H
-#define CLI_SCRAPE_METERS_H
+#pragma once
 
 #include "analysis/report/report.h"
 
@@ -28,6 +27,4 @@ struct meters {
 
 /* WN_ENOMEM; then the meters are as they were. */
 wn_status meters_update(struct meters *meters, const struct report *report, uint64_t since_ns);
-
-#endif
 /* SPDX-License-Identifier: MIT */

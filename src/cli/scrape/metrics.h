@@ -1,6 +1,5 @@
 /* The metrics of recordings in the text format of Prometheus, version 0.0.4. */
-#ifndef CLI_SCRAPE_METRICS_H
-#define CLI_SCRAPE_METRICS_H
+#pragma once
 
 #include "cli/scrape/meters.h"
 #include <stdio.h>
@@ -18,6 +17,4 @@ struct metrics {
 
 /* Writes all metrics of all recordings; no two of these have one service and pid. */
 void metrics_write(FILE *out, const struct metrics *recordings, size_t count);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,6 @@
 /* The profiles below /debug/pprof/: the name in C, that in the path, the sample type that readers
  * show first, and what it is. All have the same sample types. */
-#ifndef CLI_SCRAPE_PROFILE_KINDS_H
-#define CLI_SCRAPE_PROFILE_KINDS_H
+#pragma once
 
 #define PROFILE_KINDS(PROFILE)                                                                               \
   PROFILE(ALLOCS, "allocs", "alloc_space", "A sampling of all past memory allocations.")                     \
@@ -12,6 +11,4 @@
           "A sampling of memory allocations of live objects; with seconds=N of all allocations those of "    \
           "the last N "                                                                                      \
           "seconds.")
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -15,8 +15,7 @@
  *
  * BOUNDS. Those of web.h; 16 MiB for an answer; ANSWER_SECONDS to send a request, and as long to
  * read its answer. */
-#ifndef CLI_SCRAPE_SCRAPER_H
-#define CLI_SCRAPE_SCRAPER_H
+#pragma once
 
 #include "cli/scrape/targets.h"
 #include "cli/scrape/token.h"
@@ -37,6 +36,4 @@ void scraper_stop(struct scraper *scraper);
 /* Ends the connections that are too slow. Called now and then; a newcomer that needs a place does
  * it, too. */
 void scraper_tidy(struct scraper *scraper);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -21,8 +21,7 @@
  * one was seen, is in no total: one of each thread at most, each time the state is updated.
  *
  * One thread uses a target at a time. */
-#ifndef CLI_SCRAPE_TARGET_H
-#define CLI_SCRAPE_TARGET_H
+#pragma once
 
 #include "cli/scrape/ask.h"
 #include "cli/scrape/meters.h"
@@ -107,6 +106,4 @@ uint64_t target_time_of(const struct target *target, uint64_t monotonic_ns);
 void target_unload(struct target *target);
 void target_drop_ledger(struct target *target);
 void target_forget(struct target *target);
-
-#endif
 /* SPDX-License-Identifier: MIT */

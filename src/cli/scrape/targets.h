@@ -11,8 +11,7 @@
  * NAMES_BYTES, or after an hour, when other debug symbols may be there.
  *
  * One thread at a time: the caller locks. */
-#ifndef CLI_SCRAPE_TARGETS_H
-#define CLI_SCRAPE_TARGETS_H
+#pragma once
 
 #include "cli/options.h"
 #include "cli/scrape/target.h"
@@ -51,6 +50,4 @@ const struct recording_options *targets_options(struct targets *targets);
 
 /* MEMORY: drops what is too much. Called after each answer, and now and then. */
 void targets_tidy(struct targets *targets);
-
-#endif
 /* SPDX-License-Identifier: MIT */

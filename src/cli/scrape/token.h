@@ -1,7 +1,6 @@
 /* Secrets in files, and the token that each request must have where others than this machine's
  * users can reach the server. */
-#ifndef CLI_SCRAPE_TOKEN_H
-#define CLI_SCRAPE_TOKEN_H
+#pragma once
 
 #include <stdbool.h>
 #include <winnow/status.h>
@@ -25,6 +24,4 @@ bool token_is(const struct token *token, const char *text);
 
 /* The same of the header Authorization: "Bearer TOKEN". */
 bool token_is_borne(const struct token *token, const char *authorization);
-
-#endif
 /* SPDX-License-Identifier: MIT */

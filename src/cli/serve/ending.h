@@ -2,8 +2,7 @@
  *
  * The signals are blocked before any thread starts. SIGINT and SIGHUP are left alone where they
  * were ignored from the start, as a shell does for a program in the background and `nohup` does. */
-#ifndef CLI_SERVE_ENDING_H
-#define CLI_SERVE_ENDING_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -14,6 +13,4 @@ void ending_block(sigset_t *ending);
 /* Waits for one of them, at most so long if `seconds` is not 0. False: none came. After it came the
  * process has two seconds to end by itself, and a second signal ends it at once. */
 bool ending_wait(const sigset_t *ending, unsigned seconds);
-
-#endif
 /* SPDX-License-Identifier: MIT */

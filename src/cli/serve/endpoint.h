@@ -1,7 +1,6 @@
 /* Where a server listens: an address and port with the names by which browsers may call it, or a
  * socket in the file system. */
-#ifndef CLI_SERVE_ENDPOINT_H
-#define CLI_SERVE_ENDPOINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -35,6 +34,4 @@ void endpoint_remove_path(const struct endpoint *endpoint);
  * rebinding). An endpoint of all addresses takes any IP address, but no name; a
  * socket in the file system, which no page can reach, takes anything. */
 bool endpoint_is_host(const struct endpoint *endpoint, const char *host);
-
-#endif
 /* SPDX-License-Identifier: MIT */

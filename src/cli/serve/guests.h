@@ -10,8 +10,7 @@
  * LATE. A member may have a limit, by which it must have sent its request or read its answer. One
  * that exceeds it is ended when another connection needs a place, or by guests_end_late, however
  * the bytes trickle. A member without a limit is never ended here. */
-#ifndef CLI_SERVE_GUESTS_H
-#define CLI_SERVE_GUESTS_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -60,6 +59,4 @@ void guests_finish(struct guests *guests, struct guest *guest);
 
 /* LATE */
 void guests_end_late(struct guests *guests);
-
-#endif
 /* SPDX-License-Identifier: MIT */

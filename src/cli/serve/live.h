@@ -24,8 +24,7 @@
  * if a single trace is kept.
  *
  * While the trace is loaded anew, two recordings are in memory. */
-#ifndef CLI_SERVE_LIVE_H
-#define CLI_SERVE_LIVE_H
+#pragma once
 
 #include "page/answers.h"
 #include <pthread.h>
@@ -80,6 +79,4 @@ enum live_news { NEWS_NONE, NEWS_GROWING, NEWS_ENDED, NEWS_STOP };
 void live_listen(struct live *live);
 void live_unlisten(struct live *live);
 enum live_news live_wait(struct live *live, uint64_t *seen, unsigned milliseconds);
-
-#endif
 /* SPDX-License-Identifier: MIT */

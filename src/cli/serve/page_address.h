@@ -1,6 +1,5 @@
 /* Which view a page opens with, as `winnow html` and `winnow view` tell it. */
-#ifndef CLI_SERVE_PAGE_ADDRESS_H
-#define CLI_SERVE_PAGE_ADDRESS_H
+#pragma once
 
 #include "cli/options.h"
 #include "page/html.h"
@@ -12,6 +11,4 @@ char *page_address(const struct report_options *options, enum when at);
 /* The head of a page that opens with this address. `folders`: the traces' names have their folders,
  * for people on this machine. The options must outlive it. */
 struct html_head page_head(const struct report_options *options, const char *address, bool folders);
-
-#endif
 /* SPDX-License-Identifier: MIT */

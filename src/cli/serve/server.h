@@ -18,8 +18,7 @@
  *
  * BOUNDS. Those of web.h; 1 MiB for requests, 16 MiB for an answer. A listener that has gone is
  * noticed by the sign of life that it is sent each second. */
-#ifndef CLI_SERVE_SERVER_H
-#define CLI_SERVE_SERVER_H
+#pragma once
 
 #include "cli/serve/live.h"
 #include "cli/serve/web.h"
@@ -49,6 +48,4 @@ wn_status server_start(struct server *server, struct live *live, const struct se
 
 /* Ends all connections. live_stop comes first, so that no listener waits. */
 void server_stop(struct server *server);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -7,8 +7,7 @@
  *
  * BOUNDS. 32 connections with a request that was admitted, and 32 others, of which the oldest gives
  * way to a newcomer (guests.h); 10 s without a byte, 32 KiB for the headers of each. */
-#ifndef CLI_SERVE_WEB_H
-#define CLI_SERVE_WEB_H
+#pragma once
 
 #include "cli/serve/endpoint.h"
 #include "cli/serve/guests.h"
@@ -78,6 +77,4 @@ void web_limit(struct web *web, web_connection *from, unsigned seconds);
 /* Compares bytes of a secret; the time that it takes does not depend on how many of them are equal.
  */
 bool web_is_equal(const char *one, const char *other, size_t length);
-
-#endif
 /* SPDX-License-Identifier: MIT */

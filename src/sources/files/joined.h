@@ -11,8 +11,7 @@
  * Records of execs and ends are in the description of their process (source_process), not among the
  * events. The collections of a collected heap, its pauses and its domains are left out: their
  * numbers are counted since the start of one heap. Damage is that of all processes together. */
-#ifndef SOURCES_FILES_JOINED_H
-#define SOURCES_FILES_JOINED_H
+#pragma once
 
 #include "sources/source.h"
 
@@ -43,6 +42,4 @@ wn_status joined_examine(struct joined_part *parts, size_t count);
 
 /* Opens the parts that are selected, at least one. Sets wn_last_error on failure. */
 wn_status joined_open(const struct joined_part *parts, size_t count, struct source **source);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -2,8 +2,7 @@
  * and frames that are the same place with the same callers, have one number, whichever sources they
  * are of. A language's module has a number for each source, since its offsets are numbers of that
  * trace. */
-#ifndef SOURCES_FILES_JOINED_STACKS_H
-#define SOURCES_FILES_JOINED_STACKS_H
+#pragma once
 
 #include "base/index.h"
 #include "sources/source.h"
@@ -34,6 +33,4 @@ bool joined_stack(struct joined_stacks *stacks, struct joined_numbers *numbers, 
 
 void joined_numbers_destroy(struct joined_numbers *numbers);
 void joined_stacks_destroy(struct joined_stacks *stacks);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* Opens a file as a source, by the format that its first bytes show. */
-#ifndef SOURCES_FILES_OPEN_H
-#define SOURCES_FILES_OPEN_H
+#pragma once
 
 #include "sources/source.h"
 
@@ -19,6 +18,4 @@ bool source_is_snapshot(const char *path);
 /* A number that changes whenever a program adds events to the file. It is cheap: nothing is decoded.
  * 0: the file cannot be read. */
 uint64_t source_stamp(const char *path);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -5,8 +5,7 @@
  * a source file with its line or the file of the code. It does not tell which blocks are which, and
  * it counts instructions instead of time. A realloc counts as allocating all of the new block, as
  * in Winnow's own traces. */
-#ifndef SOURCES_PROFILES_DHAT_PROFILE_H
-#define SOURCES_PROFILES_DHAT_PROFILE_H
+#pragma once
 
 #include "sources/source.h"
 
@@ -15,6 +14,4 @@ bool dhat_profile_begins(const unsigned char *bytes, size_t count);
 
 /* Opens a file. On failure wn_last_error says why. */
 wn_status dhat_profile_open(const char *path, struct source **source);
-
-#endif
 /* SPDX-License-Identifier: MIT */

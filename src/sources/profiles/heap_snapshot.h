@@ -4,8 +4,7 @@
  * dominators, each by its type and what the language says of it. Blocks of one type that follow
  * each other, as in a list, are one frame. So the bytes below a frame are what would be freed if it
  * let go. `winnow heap` says more of a snapshot. */
-#ifndef SOURCES_PROFILES_HEAP_SNAPSHOT_H
-#define SOURCES_PROFILES_HEAP_SNAPSHOT_H
+#pragma once
 
 #include "sources/source.h"
 
@@ -13,6 +12,4 @@ bool heap_snapshot_begins(const unsigned char *bytes, size_t count);
 
 /* Opens a file. On failure wn_last_error says why. */
 wn_status heap_snapshot_open(const char *path, struct source **source);
-
-#endif
 /* SPDX-License-Identifier: MIT */

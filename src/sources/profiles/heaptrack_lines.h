@@ -1,7 +1,6 @@
 /* The lines of heaptrack's text: a letter, then numbers in hexadecimal digits with blanks between
  * them, or a text. */
-#ifndef SOURCES_PROFILES_HEAPTRACK_LINES_H
-#define SOURCES_PROFILES_HEAPTRACK_LINES_H
+#pragma once
 
 #include "sources/profiles/inflated.h"
 
@@ -27,6 +26,4 @@ bool heaptrack_number(struct heaptrack_lines *lines, uint64_t *number);
 
 /* So many numbers, which the line must have: else a fault. */
 bool heaptrack_numbers(struct heaptrack_lines *lines, uint64_t *numbers, int count);
-
-#endif
 /* SPDX-License-Identifier: MIT */

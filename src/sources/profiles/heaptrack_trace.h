@@ -12,8 +12,7 @@
  *
  * The clock has ticks of about ten milliseconds. Events between two ticks keep their order by a
  * nanosecond each. */
-#ifndef SOURCES_PROFILES_HEAPTRACK_TRACE_H
-#define SOURCES_PROFILES_HEAPTRACK_TRACE_H
+#pragma once
 
 #include "sources/source.h"
 
@@ -23,6 +22,4 @@ bool heaptrack_trace_begins(const unsigned char *bytes, size_t count);
 /* Opens a file, after all of it was read once and checked. On failure wn_last_error says why, with
  * the number of the line. */
 wn_status heaptrack_trace_open(const char *path, struct source **source);
-
-#endif
 /* SPDX-License-Identifier: MIT */

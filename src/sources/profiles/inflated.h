@@ -1,7 +1,6 @@
 /* A file as a stream of bytes, inflated on the way if it is compressed by gzip or Zstandard. The memory
  * that it takes does not depend on the file: a reader that keeps something has its own limits. */
-#ifndef SOURCES_PROFILES_INFLATED_H
-#define SOURCES_PROFILES_INFLATED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,6 +25,4 @@ double inflated_position(const struct inflated *file);
 
 /* Why the rest cannot be read, such as "its compressed data is cut"; NULL: it was read to its end. */
 const char *inflated_fault(const struct inflated *file);
-
-#endif
 /* SPDX-License-Identifier: MIT */

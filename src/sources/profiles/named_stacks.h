@@ -7,8 +7,7 @@
  * none.
  *
  * Texts, places, modules and nodes are kept once each, so the memory is that of different ones. */
-#ifndef SOURCES_PROFILES_NAMED_STACKS_H
-#define SOURCES_PROFILES_NAMED_STACKS_H
+#pragma once
 
 #include "base/index.h"
 #include "trace/event.h"
@@ -56,6 +55,4 @@ bool named_place_of(const struct named_stacks *stacks, uint32_t module, uint64_t
 static inline const char *named_text_of(const struct named_stacks *stacks, uint32_t text) {
   return stacks->texts[text].bytes;
 }
-
-#endif
 /* SPDX-License-Identifier: MIT */

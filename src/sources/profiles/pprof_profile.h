@@ -6,8 +6,7 @@
  * inuse_objects and inuse_space, or objects and space, what was held at one moment, which is put at the
  * end. Where the profiler sampled (a period above 1), the values are estimates that it has scaled. A
  * stack with bytes and no block, which is left when estimates are rounded, counts as one block. */
-#ifndef SOURCES_PROFILES_PPROF_PROFILE_H
-#define SOURCES_PROFILES_PPROF_PROFILE_H
+#pragma once
 
 #include "sources/source.h"
 
@@ -17,6 +16,4 @@ bool pprof_profile_begins(const unsigned char *bytes, size_t count);
 
 /* Opens a profile. On failure wn_last_error says why. */
 wn_status pprof_profile_open(const char *path, struct source **source);
-
-#endif
 /* SPDX-License-Identifier: MIT */

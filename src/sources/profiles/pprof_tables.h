@@ -1,8 +1,7 @@
 /* The tables of a pprof profile: what its samples refer to by number. They are read in a first pass
  * over the file, since they stand behind the samples as a rule. Every reference is checked when it
  * is followed. */
-#ifndef SOURCES_PROFILES_PPROF_TABLES_H
-#define SOURCES_PROFILES_PPROF_TABLES_H
+#pragma once
 
 #include "sources/profiles/named_stacks.h"
 #include "sources/profiles/pprof_wire.h"
@@ -74,6 +73,4 @@ const char *pprof_text_of(struct pprof_tables *tables, uint64_t number);
 /* Goes from the caller's node to that of a location, with all that was inlined there. False as
  * above. */
 bool pprof_step(struct pprof_tables *tables, uint64_t location, uint32_t *node);
-
-#endif
 /* SPDX-License-Identifier: MIT */

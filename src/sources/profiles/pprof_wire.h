@@ -1,7 +1,6 @@
 /* The wire format of protocol buffers, read without their description: fields with a number, each a
  * number or bytes. The outer message is a stream, of which only one field is in memory. */
-#ifndef SOURCES_PROFILES_PPROF_WIRE_H
-#define SOURCES_PROFILES_PPROF_WIRE_H
+#pragma once
 
 #include "sources/profiles/inflated.h"
 
@@ -39,6 +38,4 @@ struct wire_stream {
 /* The next field for which `wanted` has the bit with its number; false at the end, or on a fault. */
 bool wire_stream_next(struct wire_stream *stream, uint64_t wanted, struct wire_field *field);
 void wire_stream_destroy(struct wire_stream *stream);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,8 +1,7 @@
 /* A source with named stacks, whose description the reader of a format fills in when it opens a
  * file. Its events are totals, which are read then, too; or those of struct profile_events, which
  * are read one after another. */
-#ifndef SOURCES_PROFILES_PROFILE_SOURCE_H
-#define SOURCES_PROFILES_PROFILE_SOURCE_H
+#pragma once
 
 #include "sources/profiles/named_stacks.h"
 #include "sources/profiles/totals.h"
@@ -43,6 +42,4 @@ void profile_set_events(struct profile *profile, const struct profile_events *ev
 
 /* Sets the command: its arguments with blanks between them. What does not fit is cut. */
 void profile_set_command(struct profile *profile, const char *command, size_t length);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -11,8 +11,7 @@
  * on, at the peak for one unit, and its samples count no allocation (held_only): a total of what
  * was allocated does the same at 0 and nowhere else. So each of the three sums is the file's own,
  * although the file does not tell which blocks at the peak are those at the end. */
-#ifndef SOURCES_PROFILES_TOTALS_H
-#define SOURCES_PROFILES_TOTALS_H
+#pragma once
 
 #include "sources/source.h"
 
@@ -49,6 +48,4 @@ wn_status totals_add(struct totals *totals, const struct total *total);
 
 /* Gives the next event; false at the end. */
 bool totals_next(struct totals *totals, struct trace_event *event);
-
-#endif
 /* SPDX-License-Identifier: MIT */

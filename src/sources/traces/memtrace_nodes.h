@@ -13,8 +13,7 @@
  * A code with locations has a node for each of them, outermost first, in the module 1, where location n
  * is at offset n + 1. A code without has a node of module 0, whose offset is the code, an address. Codes
  * that are lost, one or many, have one node, at the offset behind the locations. */
-#ifndef SOURCES_TRACES_MEMTRACE_NODES_H
-#define SOURCES_TRACES_MEMTRACE_NODES_H
+#pragma once
 
 #include "base/index.h"
 #include "memtrace/names.h"
@@ -55,6 +54,4 @@ bool memtrace_nodes_of(struct memtrace_nodes *nodes, uint32_t domain, const stru
 
 /* What is at an offset of the module 1. False if nothing is. */
 bool memtrace_place_of(const struct memtrace_names *names, uint64_t offset, struct trace_place *place);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -3,8 +3,7 @@
  * Such a trace has samples, promotions and deaths of blocks, and the callstacks of the samples with
  * names, files and lines. It tells nothing of the collections, of the heap's size, and of how the
  * program ended. Each domain is a thread. Time is the wall clock's. */
-#ifndef SOURCES_TRACES_MEMTRACE_TRACE_H
-#define SOURCES_TRACES_MEMTRACE_TRACE_H
+#pragma once
 
 #include "sources/source.h"
 
@@ -16,6 +15,4 @@ bool memtrace_trace_begins_big(const unsigned char *bytes, size_t count);
 
 /* Opens a trace. On failure wn_last_error says why. */
 wn_status memtrace_trace_open(const char *path, struct source **source);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* Winnow's own traces as a source. */
-#ifndef SOURCES_TRACES_WINNOW_TRACE_H
-#define SOURCES_TRACES_WINNOW_TRACE_H
+#pragma once
 
 #include "sources/source.h"
 
@@ -10,6 +9,4 @@ bool winnow_trace_begins(const unsigned char *bytes, size_t count);
 
 /* Opens a trace. On failure wn_last_error says why. */
 wn_status winnow_trace_open(const char *path, struct source **source);
-
-#endif
 /* SPDX-License-Identifier: MIT */
