@@ -5,13 +5,63 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "cli/fleet/curl.h"
+#include <dlfcn.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+
+#define CURL_DISABLE_TYPECHECK
+#include <curl/curl.h>
+#include <winnow/status.h>
+
+#define CURL_FUNCTIONS(FUNCTION)                                                            \
+  FUNCTION(CURLcode, global_init, (long flags))                                             \
+  FUNCTION(CURL *, easy_init, (void))                                                       \
+  FUNCTION(CURLcode, easy_setopt, (CURL * easy, CURLoption option, ...))                    \
+  FUNCTION(CURLcode, easy_perform, (CURL * easy))                                           \
+  FUNCTION(CURLcode, easy_getinfo, (CURL * easy, CURLINFO info, ...))                       \
+  FUNCTION(void, easy_cleanup, (CURL * easy))                                               \
+  FUNCTION(const char *, easy_strerror, (CURLcode code))                                    \
+  FUNCTION(struct curl_slist *, slist_append, (struct curl_slist * list, const char *text)) \
+  FUNCTION(void, slist_free_all, (struct curl_slist * list))
+
+/* libcurl, loaded when it is needed. */
+static struct {
+#define CURL_FUNCTION(result, name, arguments) result(*name) arguments;
+  CURL_FUNCTIONS(CURL_FUNCTION)
+#undef CURL_FUNCTION
+} curl;
+
+static bool curl_find(void *library, const char *name, void *function) {
+  void *found = dlsym(library, name);
+  memcpy(function, &found, sizeof found);
+  return found;
+}
+
+static bool find_all(void *library) {
+#define CURL_FUNCTION(result, name, arguments) curl_find(library, "curl_" #name, &curl.name) &&
+  return CURL_FUNCTIONS(CURL_FUNCTION) true;
+#undef CURL_FUNCTION
+}
+
+/* Loads the library, once. WN_ESYS: it is not there. */
+static wn_status curl_load(void) {
+  static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
+  static bool done;
+  void *library = NULL;
+  for (size_t i = 0; i < sizeof names / sizeof *names && !done && !library; i++)
+    library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+  if (!done && !library) return error_set(WN_ESYS, "libcurl.so.4 is missing: install the package libcurl4");
+  if (!done && (!find_all(library) || curl.global_init(CURL_GLOBAL_DEFAULT)))
+    return error_set(WN_ESYS, "libcurl.so.4 cannot be used: it lacks functions, or does not start");
+  done = true;
+  return WN_OK;
+}
 
 enum {
   ANSWER_MOST = 16 << 20,
@@ -30,7 +80,6 @@ static const int refusals[] = {164, 192, 193, 194, 291, 497, 516};
 
 struct http {
   const struct http_options *options;
-  const struct curl *curl;
   CURL *easy;
   struct curl_slist *headers;
   char *answer;
@@ -117,8 +166,8 @@ static enum http_outcome complain_of_connection(struct http *http, CURLcode code
   case CURLE_SSL_CACERT_BADFILE:
   case CURLE_SSL_ISSUER_ERROR:
   case CURLE_URL_MALFORMAT:
-  case CURLE_UNSUPPORTED_PROTOCOL: return http_complain(http, HTTP_WRONG, http->curl->easy_strerror(code));
-  default: return http_complain(http, HTTP_AGAIN, http->curl->easy_strerror(code));
+  case CURLE_UNSUPPORTED_PROTOCOL: return http_complain(http, HTTP_WRONG, curl.easy_strerror(code));
+  default: return http_complain(http, HTTP_AGAIN, curl.easy_strerror(code));
   }
 }
 
@@ -157,9 +206,9 @@ static enum http_outcome perform(struct http *http) {
   if (!array_reserve(&http->answer, &http->capacity, 1, 1))
     return http_complain(http, HTTP_AGAIN, "not enough memory");
   *http->answer = 0;
-  CURLcode code = http->curl->easy_perform(http->easy);
+  CURLcode code = curl.easy_perform(http->easy);
   if (code) return complain_of_connection(http, code);
-  http->curl->easy_getinfo(http->easy, CURLINFO_RESPONSE_CODE, &status);
+  curl.easy_getinfo(http->easy, CURLINFO_RESPONSE_CODE, &status);
   return status == 200 ? HTTP_DONE : complain_of_answer(http, status);
 }
 
@@ -171,10 +220,10 @@ static enum http_outcome http_post(struct http *http, FILE *out, char **url, con
   if (!out || fclose(out)) {
     http_complain(http, outcome, "not enough memory");
   } else {
-    http->curl->easy_setopt(http->easy, CURLOPT_URL, *url);
-    http->curl->easy_setopt(http->easy, CURLOPT_FRESH_CONNECT, (long)is_insertion);
-    http->curl->easy_setopt(http->easy, CURLOPT_POSTFIELDS, body);
-    http->curl->easy_setopt(http->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
+    curl.easy_setopt(http->easy, CURLOPT_URL, *url);
+    curl.easy_setopt(http->easy, CURLOPT_FRESH_CONNECT, (long)is_insertion);
+    curl.easy_setopt(http->easy, CURLOPT_POSTFIELDS, body);
+    curl.easy_setopt(http->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
     outcome = perform(http);
   }
   free(*url);
@@ -187,36 +236,35 @@ static bool add_header(struct http *http, const char *name, const char *value) {
   char text[HEADER_MOST];
   if (!value) return true;
   snprintf(text, sizeof text, "%s:%s%s", name, *value ? " " : "", value);
-  struct curl_slist *longer = http->curl->slist_append(http->headers, text);
+  struct curl_slist *longer = curl.slist_append(http->headers, text);
   if (longer) http->headers = longer;
   return longer;
 }
 
 static bool set_up(struct http *http) {
   const struct http_options *options = http->options;
-  const struct curl *curl = http->curl;
-  if (!(http->easy = curl->easy_init()) || !add_header(http, "X-ClickHouse-User", options->user) ||
+  if (!(http->easy = curl.easy_init()) || !add_header(http, "X-ClickHouse-User", options->user) ||
       !add_header(http, "X-ClickHouse-Key", options->password) ||
       !add_header(http, "Content-Type", "application/octet-stream") || !add_header(http, "Expect", ""))
     return false;
-  curl->easy_setopt(http->easy, CURLOPT_POST, 1L);
-  curl->easy_setopt(http->easy, CURLOPT_HTTPHEADER, http->headers);
-  curl->easy_setopt(http->easy, CURLOPT_USERAGENT, "winnow");
-  curl->easy_setopt(http->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-  curl->easy_setopt(http->easy, CURLOPT_SSL_VERIFYPEER, 1L);
-  curl->easy_setopt(http->easy, CURLOPT_SSL_VERIFYHOST, 2L);
-  if (options->authorities) curl->easy_setopt(http->easy, CURLOPT_CAINFO, options->authorities);
-  curl->easy_setopt(http->easy, CURLOPT_FOLLOWLOCATION, 0L);
-  curl->easy_setopt(http->easy, CURLOPT_PROXY, ""); /* SECRETS: none, not even that of the environment */
-  curl->easy_setopt(http->easy, CURLOPT_NOSIGNAL, 1L);
-  curl->easy_setopt(http->easy, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
-  curl->easy_setopt(http->easy, CURLOPT_TIMEOUT, (long)REQUEST_SECONDS);
-  curl->easy_setopt(http->easy, CURLOPT_WRITEFUNCTION, http_take);
-  curl->easy_setopt(http->easy, CURLOPT_WRITEDATA, http);
-  curl->easy_setopt(http->easy, CURLOPT_NOPROGRESS, 0L);
-  curl->easy_setopt(http->easy, CURLOPT_XFERINFOFUNCTION, look_at_signals);
-  curl->easy_setopt(http->easy, CURLOPT_XFERINFODATA, http);
-  curl->easy_setopt(http->easy, CURLOPT_SOCKOPTFUNCTION, set_socket);
+  curl.easy_setopt(http->easy, CURLOPT_POST, 1L);
+  curl.easy_setopt(http->easy, CURLOPT_HTTPHEADER, http->headers);
+  curl.easy_setopt(http->easy, CURLOPT_USERAGENT, "winnow");
+  curl.easy_setopt(http->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+  curl.easy_setopt(http->easy, CURLOPT_SSL_VERIFYPEER, 1L);
+  curl.easy_setopt(http->easy, CURLOPT_SSL_VERIFYHOST, 2L);
+  if (options->authorities) curl.easy_setopt(http->easy, CURLOPT_CAINFO, options->authorities);
+  curl.easy_setopt(http->easy, CURLOPT_FOLLOWLOCATION, 0L);
+  curl.easy_setopt(http->easy, CURLOPT_PROXY, ""); /* SECRETS: none, not even that of the environment */
+  curl.easy_setopt(http->easy, CURLOPT_NOSIGNAL, 1L);
+  curl.easy_setopt(http->easy, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
+  curl.easy_setopt(http->easy, CURLOPT_TIMEOUT, (long)REQUEST_SECONDS);
+  curl.easy_setopt(http->easy, CURLOPT_WRITEFUNCTION, http_take);
+  curl.easy_setopt(http->easy, CURLOPT_WRITEDATA, http);
+  curl.easy_setopt(http->easy, CURLOPT_NOPROGRESS, 0L);
+  curl.easy_setopt(http->easy, CURLOPT_XFERINFOFUNCTION, look_at_signals);
+  curl.easy_setopt(http->easy, CURLOPT_XFERINFODATA, http);
+  curl.easy_setopt(http->easy, CURLOPT_SOCKOPTFUNCTION, set_socket);
   return true;
 }
 
@@ -235,13 +283,11 @@ static void write_head(const struct http_block *block) {
 /* ---- shared ---- */
 
 wn_status http_create(const struct http_options *options, struct http **http) {
-  const struct curl *curl;
-  wn_status error = curl_load(&curl);
+  wn_status error = curl_load();
   struct http *made = error ? NULL : calloc(1, sizeof *made);
   if (error) return error;
   if (!made) return error_set(WN_ENOMEM, "not enough memory");
   made->options = options;
-  made->curl = curl;
   if (set_up(made)) return *http = made, WN_OK;
   http_destroy(made);
   return error_set(WN_ENOMEM, "not enough memory");
@@ -249,8 +295,8 @@ wn_status http_create(const struct http_options *options, struct http **http) {
 
 void http_destroy(struct http *http) {
   if (!http) return;
-  if (http->easy) http->curl->easy_cleanup(http->easy);
-  http->curl->slist_free_all(http->headers);
+  if (http->easy) curl.easy_cleanup(http->easy);
+  curl.slist_free_all(http->headers);
   free(http->answer);
   free(http);
 }

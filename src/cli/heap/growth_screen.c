@@ -6,7 +6,7 @@
 #include "base/index.h"
 #include "cli/command.h"
 #include "cli/heap/chain.h"
-#include "cli/heap/type_holders.h"
+#include "cli/heap/heap_text.h"
 #include "cli/text.h"
 #include "retention/leading.h"
 #include <math.h>
@@ -123,6 +123,77 @@ static void growth_screen_print_rows(struct rows *rows, const char *title, const
   if (changed > printed) printf("%*s%zu more\n", name_column(count), "", changed - printed);
 }
 
+/* ---- what holds the types ---- */
+
+struct type_holder {
+  uint32_t node;  /* NODE_ALL: several at once */
+  uint64_t bytes; /* of the type's blocks themselves */
+};
+
+struct part {
+  uint32_t type, node;
+  uint64_t bytes;
+};
+
+struct summing {
+  const struct heap_file *file;
+  uint32_t holder, named; /* named: the outermost one, of the node where the walk is; or 0 */
+  struct part *parts;
+  size_t count, capacity;
+  struct index by_part;
+  bool enough;
+};
+
+static struct part *type_holders_part_of(struct summing *of, uint32_t type, uint32_t node) {
+  struct index_walk walk = {.hash = hash_mix((uint64_t)type << 32 | node)};
+  uint32_t number;
+  while ((number = index_next(&of->by_part, &walk)))
+    if (of->parts[number - 1].type == type && of->parts[number - 1].node == node)
+      return &of->parts[number - 1];
+  of->enough = of->enough && ARRAY_ADD(of->parts, of->count, of->capacity, ((struct part){type, node, 0})) &&
+               index_add(&of->by_part, walk.hash, (uint32_t)of->count);
+  return of->enough ? &of->parts[of->count - 1] : NULL;
+}
+
+static void type_holders_enter(void *context, uint32_t node) {
+  struct summing *of = context;
+  const struct graph *graph = &of->file->graph;
+  if (node == NODE_ALL) return;
+  if (of->file->dominators.nodes[node].dominator == NODE_ALL)
+    of->holder = node < graph->first_block ? node : NODE_ALL;
+  if (node < graph->first_block) return;
+  if (!of->named && graph_description(graph, node)) of->named = node;
+  struct part *part = type_holders_part_of(of, graph_type(graph, node), of->named ? of->named : of->holder);
+  if (part) part->bytes += graph_bytes(graph, node);
+}
+
+static void type_holders_leave(void *context, uint32_t node) {
+  struct summing *of = context;
+  if (node == of->named) of->named = 0;
+}
+
+/* What holds most of the blocks of each type: the outermost block that the language describes, or a
+ * holder. The caller frees them. NULL without memory. */
+static struct type_holder *find_type_holders(const struct heap_file *file) {
+  struct summing of = {.file = file, .enough = true};
+  uint32_t most = 0;
+  for (size_t i = 0; i < file->types.count; i++)
+    if (file->types.rows[i].type > most) most = file->types.rows[i].type;
+  struct type_holder *holders = calloc((size_t)most + 1, sizeof *holders);
+  of.enough = holders;
+  if (of.enough)
+    dominators_walk(&file->dominators,
+                    &(struct dominators_walk){type_holders_enter, type_holders_leave, &of});
+  for (size_t i = 0; of.enough && i < of.count; i++) {
+    struct type_holder *holder = &holders[of.parts[i].type];
+    if (of.parts[i].bytes > holder->bytes)
+      *holder = (struct type_holder){of.parts[i].node, of.parts[i].bytes};
+  }
+  free(of.parts), free(of.by_part.slots);
+  if (!of.enough) free(holders), holders = NULL;
+  return holders;
+}
+
 /* ---- the tables ---- */
 
 static const char *node_name(const struct graph *graph, uint32_t node, char name[NAME_MOST]) {
@@ -183,12 +254,12 @@ static bool add_holders(struct rows *rows, const struct heap_file *file, size_t 
 
 /* Sets `held` of the types. Types of one name are one row, which has the holder of the largest. */
 static bool say_holders(struct rows *rows, const struct heap_file *file, size_t snapshots) {
-  struct type_holders holders;
   char name[NAME_MOST], share[32];
-  bool enough = type_holders_find(&holders, file);
+  struct type_holder *holders = find_type_holders(file);
+  bool enough = holders;
   for (size_t i = 0; enough && i < file->types.count; i++) {
     const struct type_row *type = &file->types.rows[i];
-    const struct type_holder *holder = &holders.of_type[type->type];
+    const struct type_holder *holder = &holders[type->type];
     struct growth *row = growth_screen_find(rows, graph_type_name(&file->graph, type->type), snapshots);
     if (!row || row->last->held || !holder->bytes) continue;
     if (asprintf(&row->last->held, "%s held by %s",
@@ -196,7 +267,7 @@ static bool say_holders(struct rows *rows, const struct heap_file *file, size_t 
                  node_name(&file->graph, holder->node, name)) < 0)
       row->last->held = NULL;
   }
-  type_holders_free(&holders);
+  free(holders);
   return enough;
 }
 
