@@ -3,7 +3,7 @@
 #include "cli/text.h"
 
 #include "base/os.h"
-#include "cli/terminal_character.h"
+#include "base/utf8.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,6 +11,34 @@
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+#include <wchar.h>
+
+/* ---- characters ---- */
+
+/* The characters of a text, as a terminal shows them. Names of functions, files and programs can
+ * have any bytes, and come from programs that are not trusted. */
+struct character {
+  size_t bytes;   /* 1 or more */
+  size_t columns; /* columns of a terminal that it takes */
+  bool shown;     /* false: print '?' instead, since it would control the terminal or is not UTF-8 */
+};
+
+/* Where the locale is not UTF-8, wcwidth fails and each character takes one column (ascii.c). */
+static size_t terminal_character_columns_of(uint32_t code) {
+  int columns = code < 0x80 ? 1 : wcwidth((wchar_t)code);
+  return columns < 0 ? 1 : (size_t)columns;
+}
+
+/* The first character of a text of `length` bytes, 1 or more. */
+static struct character character_at(const char *text, size_t length) {
+  uint32_t code;
+  size_t bytes = utf8_decode(text, length, &code);
+  if (!bytes) return (struct character){.bytes = 1, .columns = 1};
+  if (utf8_is_obeyed(code)) return (struct character){.bytes = bytes, .columns = 1};
+  return (struct character){.bytes = bytes, .columns = terminal_character_columns_of(code), .shown = true};
+}
+
+/* ---- numbers ---- */
 
 static const uint64_t second_ns = 1000000000;
 

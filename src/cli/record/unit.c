@@ -10,12 +10,13 @@
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/record/record.h"
-#include "cli/record/unit_file.h"
 #include "cli/text.h"
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,6 +24,158 @@
 #include <sys/xattr.h>
 
 enum { NAME_MOST = 256, TMPFS = 0x01021994 };
+
+/* ---- unit files ---- */
+
+/* The settings of a systemd service, as far as recording depends on them: name in C, name in the unit, and whether its assignments add to each other. */
+#define UNIT_SETTINGS(SETTING)                                \
+  SETTING(EXEC_START, "ExecStart", true)                      \
+  SETTING(USER, "User", false)                                \
+  SETTING(DYNAMIC_USER, "DynamicUser", false)                 \
+  SETTING(ENVIRONMENT, "Environment", true)                   \
+  SETTING(ROOT_DIRECTORY, "RootDirectory", false)             \
+  SETTING(ROOT_IMAGE, "RootImage", false)                     \
+  SETTING(PRIVATE_TMP, "PrivateTmp", false)                   \
+  SETTING(PROTECT_HOME, "ProtectHome", false)                 \
+  SETTING(PROTECT_SYSTEM, "ProtectSystem", false)             \
+  SETTING(TEMPORARY_FILE_SYSTEM, "TemporaryFileSystem", true) \
+  SETTING(INACCESSIBLE_PATHS, "InaccessiblePaths", true)      \
+  SETTING(READ_WRITE_PATHS, "ReadWritePaths", true)           \
+  SETTING(SYSTEM_CALL_FILTER, "SystemCallFilter", true)       \
+  SETTING(NO_NEW_PRIVILEGES, "NoNewPrivileges", false)        \
+  SETTING(LIMIT_AS, "LimitAS", false)                         \
+  SETTING(LIMIT_FSIZE, "LimitFSIZE", false)                   \
+  SETTING(MEMORY_MAX, "MemoryMax", false)                     \
+  SETTING(MEMORY_HIGH, "MemoryHigh", false)
+
+enum unit_setting {
+#define UNIT_SETTING(NAME, name, adds) UNIT_##NAME,
+  UNIT_SETTINGS(UNIT_SETTING)
+#undef UNIT_SETTING
+      UNIT_SETTINGS_COUNT
+};
+
+/* What adds is lines. NULL: it is not set, or to nothing. */
+struct unit {
+  char *of[UNIT_SETTINGS_COUNT];
+};
+
+static const struct {
+  const char *name;
+  bool adds;
+} settings[UNIT_SETTINGS_COUNT] = {
+#define UNIT_SETTING(NAME, name, adds) {name, adds},
+    UNIT_SETTINGS(UNIT_SETTING)
+#undef UNIT_SETTING
+};
+
+/* Without the blanks around it. */
+static char *unit_file_trim(char *text) {
+  while (isspace((unsigned char)*text)) text++;
+  size_t length = strlen(text);
+  while (length && isspace((unsigned char)text[length - 1])) length--;
+  text[length] = 0;
+  return text;
+}
+
+/* An empty value takes back what was set before. */
+static bool assign(struct unit *unit, char *line) {
+  char *equals = strchr(line, '='), *joined = NULL;
+  if (!equals) return true;
+  *equals = 0;
+  const char *name = unit_file_trim(line), *value = unit_file_trim(equals + 1);
+  size_t i = 0;
+  while (i < UNIT_SETTINGS_COUNT && strcmp(settings[i].name, name) != 0) i++;
+  if (i == UNIT_SETTINGS_COUNT) return true;
+  const char *before = settings[i].adds && *value ? unit->of[i] : NULL;
+  if (*value && asprintf(&joined, "%s%s%s", before ? before : "", before ? "\n" : "", value) < 0)
+    return false;
+  free(unit->of[i]);
+  unit->of[i] = joined;
+  return true;
+}
+
+static bool unit_file_ends_with(const char *text, const char *end) {
+  size_t length = strlen(text), behind = strlen(end);
+  return length >= behind && !strcmp(text + length - behind, end);
+}
+
+/* Appends a line without its end to what was begun. Returns whether it goes on. */
+static bool unit_file_join(char *whole, size_t *length, const char *line) {
+  size_t count = strcspn(line, "\n");
+  bool goes_on = count && line[count - 1] == '\\';
+  memcpy(whole + *length, line, count);
+  *length += count;
+  if (goes_on) whole[*length - 1] = ' ';
+  whole[*length] = 0;
+  return goes_on;
+}
+
+/* Reads a unit file, or several after each other, as `systemctl cat` prints them; what Winnow's own drop-in
+ * sets is left out. False: not enough memory. */
+static bool unit_read(struct unit *unit, FILE *in) {
+  char *line = NULL, *whole = NULL;
+  size_t size = 0, length = 0;
+  bool service = false, own = false, read = true;
+  while (read && getline(&line, &size, in) > 0) {
+    const char *begin = line + strspn(line, " \t");
+    if (*begin == '#' || *begin == ';') {
+      char *comment = unit_file_trim(line);
+      if (!strncmp(comment, "# /", 3)) own = unit_file_ends_with(comment, "/winnow.conf");
+      continue;
+    }
+    char *larger = realloc(whole, length + strlen(line) + 1);
+    if (!(read = larger)) break;
+    whole = larger;
+    if (unit_file_join(whole, &length, line)) continue;
+    char *text = unit_file_trim(whole);
+    length = 0;
+    if (*text == '[')
+      service = !strcmp(text, "[Service]");
+    else if (service && !own)
+      read = assign(unit, text);
+  }
+  free(line);
+  free(whole);
+  return read;
+}
+
+static void unit_free(struct unit *unit) {
+  for (size_t i = 0; i < UNIT_SETTINGS_COUNT; i++) free(unit->of[i]);
+}
+
+/* Whether a setting that is yes or no is yes. */
+static bool unit_says_yes(const struct unit *unit, enum unit_setting setting) {
+  static const char *const yes[] = {"1", "yes", "y", "true", "t", "on"};
+  for (size_t i = 0; unit->of[setting] && i < sizeof yes / sizeof *yes; i++)
+    if (!strcasecmp(unit->of[setting], yes[i])) return true;
+  return false;
+}
+
+/* Whether a path is this folder, or below it. */
+static bool unit_is_below(const char *path, const char *folder) {
+  size_t length = strlen(folder);
+  while (length && folder[length - 1] == '/') length--;
+  return !strncmp(path, folder, length) && (!path[length] || path[length] == '/');
+}
+
+/* Before a path may stand - and +, and behind it a colon and options. */
+/* Whether one of the paths of a setting is this path, or a folder above it. */
+static bool unit_covers(const struct unit *unit, enum unit_setting setting, const char *path) {
+  char folder[4096];
+  const char *at = unit->of[setting] ? unit->of[setting] : "";
+  while (*(at += strspn(at, " \t\n"))) {
+    size_t length = strcspn(at, " \t\n");
+    const char *begin = at + strspn(at, "-+\"");
+    snprintf(folder, sizeof folder, "%.*s", (int)(at + length - begin), begin);
+    folder[strcspn(folder, ":\"")] = 0;
+    if (*folder == '/' && unit_is_below(path, folder)) return true;
+    at += length;
+  }
+  return false;
+}
+
+/* ---- the unit ---- */
 
 struct plan {
   char name[NAME_MOST + 8]; /* "app.service" */
@@ -33,8 +186,6 @@ struct plan {
   struct unit unit;
   unsigned obstacles;
 };
-
-/* ---- the unit ---- */
 
 static const char *value(const struct plan *plan, enum unit_setting setting) {
   return plan->unit.of[setting] ? plan->unit.of[setting] : "";

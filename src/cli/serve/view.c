@@ -12,7 +12,6 @@
 #include <getopt.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
