@@ -93,55 +93,8 @@ static int set_sort(struct report_options *options, const char *text) {
                     is_diff(options) ? "self or total" : "self, total, blocks or samples");
 }
 
-static int set_where(struct report_options *options, const char *text) {
-  options->where = text;
-  return 0;
-}
-
 static int set_wrapper(struct report_options *options, const char *text) {
   return add_to(options, options->wrappers, "--wrapper", text);
-}
-
-static int set_tree(struct report_options *options, const char *unused) {
-  (void)unused;
-  options->tree = true;
-  return 0;
-}
-
-static int set_all(struct report_options *options, const char *unused) {
-  (void)unused;
-  options->all = true;
-  return 0;
-}
-
-static int set_no_pager(struct report_options *options, const char *unused) {
-  (void)unused;
-  options->no_pager = true;
-  return 0;
-}
-
-static int set_json(struct report_options *options, const char *unused) {
-  (void)unused;
-  options->json = true;
-  return 0;
-}
-
-static int set_show_wrappers(struct report_options *options, const char *unused) {
-  (void)unused;
-  options->recording.wrappers.none = true;
-  return 0;
-}
-
-static int set_no_symbols(struct report_options *options, const char *unused) {
-  (void)unused;
-  options->recording.names.symbols = false;
-  return 0;
-}
-
-static int set_no_debuginfod(struct report_options *options, const char *unused) {
-  (void)unused;
-  options->recording.names.debuginfod = false;
-  return 0;
 }
 
 static int set_output(struct report_options *options, const char *text) {
@@ -189,18 +142,6 @@ static int set_max_size(struct report_options *options, const char *text) {
   return 0;
 }
 
-static int set_full(struct report_options *options, const char *unused) {
-  (void)unused;
-  options->full = true;
-  return 0;
-}
-
-static int set_source(struct report_options *options, const char *unused) {
-  (void)unused;
-  options->recording.lines = true;
-  return 0;
-}
-
 static int set_samples(struct report_options *options, const char *text) {
   double samples;
   if (!strcmp(text, "all")) return options->full = true, 0;
@@ -234,58 +175,10 @@ static int set_listen(struct report_options *options, const char *text) {
   return 0;
 }
 
-static int set_endpoint(struct report_options *options, const char *text) {
-  options->listen = text;
-  return 0;
-}
-
-static int set_token_file(struct report_options *options, const char *path) {
-  options->token_file = path;
-  return 0;
-}
-
 static int add_server(struct report_options *options, const char *url) {
   for (int i = 0; i < SERVERS_MOST; i++)
     if (!options->ship.to[i]) return options->ship.to[i] = url, 0;
   return fail_usage(options->command, "--to can be given %d times at most", SERVERS_MOST);
-}
-
-#define SET_OF_SHIP(what)                                                   \
-  static int set_##what(struct report_options *options, const char *text) { \
-    options->ship.what = text;                                              \
-    return 0;                                                               \
-  }
-SET_OF_SHIP(database)
-SET_OF_SHIP(service)
-SET_OF_SHIP(release)
-SET_OF_SHIP(user)
-SET_OF_SHIP(password_file)
-SET_OF_SHIP(authorities)
-SET_OF_SHIP(site)
-SET_OF_SHIP(since)
-SET_OF_SHIP(until)
-
-static int set_once(struct report_options *options, const char *unused) {
-  (void)unused;
-  options->ship.once = true;
-  return 0;
-}
-
-static int set_server(struct report_options *options, const char *url) {
-  options->ship.to[0] = url;
-  return 0;
-}
-
-static int set_allocated(struct report_options *options, const char *unused) {
-  (void)unused;
-  options->ship.allocated = true;
-  return 0;
-}
-
-static int set_no_open(struct report_options *options, const char *unused) {
-  (void)unused;
-  options->no_open = true;
-  return 0;
 }
 
 static int set_per(struct report_options *options, const char *text) {
@@ -303,8 +196,24 @@ static int add_limit(struct report_options *options, const char *text) {
   return 0;
 }
 
-/* The options. Letter 0: no short form. Argument NULL: no value. A new option needs a row here, a
- * function, and an entry in the manual. */
+/* What an option does with its value: it sets a member of the options, or calls a function that
+ * returns an exit code, after a message. */
+struct setter {
+  enum { SET_TRUE, SET_FALSE, SET_TEXT, SET_BY } how;
+  size_t member;
+  int (*by)(struct report_options *options, const char *text);
+};
+#define FLAG(of) \
+  { .how = SET_TRUE, .member = offsetof(struct report_options, of) }
+#define NO_FLAG(of) \
+  { .how = SET_FALSE, .member = offsetof(struct report_options, of) }
+#define TEXT(of) \
+  { .how = SET_TEXT, .member = offsetof(struct report_options, of) }
+#define CALL(function) \
+  { .how = SET_BY, .by = function }
+
+/* The options. Letter 0: no short form. Argument NULL: no value. A new option needs a row here and an
+ * entry in the manual. */
 enum {
   FOR_BOTH = FOR_REPORT | FOR_DIFF,
   FOR_PAGE = FOR_HTML | FOR_VIEW,
@@ -317,112 +226,117 @@ static const struct {
   const char *name;
   int letter;
   const char *argument;
-  int (*set)(struct report_options *options, const char *text);
+  struct setter set;
   const char *help;
 } rows[] = {
-    {FOR_EXPORT, "format", 'f', "FORMAT", set_format,
+    {FOR_EXPORT, "format", 'f', "FORMAT", CALL(set_format),
      "the format to write, one of those below; must be given"},
-    {FOR_EXPORT, "output", 'o', "FILE", set_output,
+    {FOR_EXPORT, "output", 'o', "FILE", CALL(set_output),
      "the file to write; default: standard output for text; for binary formats and folders\n"
      "the trace's name with another end; -: standard output"},
-    {FOR_EXPORT, "quantity", 'q', "WHAT", set_quantity,
+    {FOR_EXPORT, "quantity", 'q', "WHAT", CALL(set_quantity),
      "held (bytes, default), held-blocks, allocated (bytes) or allocated-blocks"},
-    {FOR_HTML, "output", 'o', "FILE", set_output,
+    {FOR_HTML, "output", 'o', "FILE", CALL(set_output),
      "the page to write; default: the trace's name with .html in the place of .trace;\n"
      "-: standard output"},
-    {FOR_TABLE, "at", 'a', "WHEN", set_at, "peak (default), end, or a time since the start: 1.5s, 200ms"},
-    {FOR_DIFF, "at", 'a', "WHEN", set_at,
+    {FOR_TABLE, "at", 'a', "WHEN", CALL(set_at),
+     "peak (default), end, or a time since the start: 1.5s, 200ms"},
+    {FOR_DIFF, "at", 'a', "WHEN", CALL(set_at),
      "peak (default), end, or a time since the start: 1.5s; two of them, as\n"
      "10s,20s, for one trace or for the two"},
-    {FOR_TABLE, "by", 'b', "WHAT", set_by,
+    {FOR_TABLE, "by", 'b', "WHAT", CALL(set_by),
      "group by function (default), line, file, module, process, host, release, thread, type or stack"},
-    {FOR_DIFF, "by", 'b', "WHAT", set_by,
+    {FOR_DIFF, "by", 'b', "WHAT", CALL(set_by),
      "group by function (default), line, file, module, process, host, release, thread or type"},
-    {FOR_PAGE, "at", 'a', "WHEN", set_at, "the page opens at: peak (default), end, or a time: 1.5s, 200ms"},
-    {FOR_PAGE, "by", 'b', "WHAT", set_by,
+    {FOR_PAGE, "at", 'a', "WHEN", CALL(set_at),
+     "the page opens at: peak (default), end, or a time: 1.5s, 200ms"},
+    {FOR_PAGE, "by", 'b', "WHAT", CALL(set_by),
      "the page opens by function (default), line, file, module, process, host, release, thread or type"},
-    {FOR_PAGE, "where", 'w', "QUERY", set_where,
+    {FOR_PAGE, "where", 'w', "QUERY", TEXT(where),
      "the page opens with this query: 'fn ~ \"^parse\" and size > 1K and life < 10ms'"},
-    {FOR_BOTH | FOR_EXPORT, "where", 'w', "QUERY", set_where,
+    {FOR_BOTH | FOR_EXPORT, "where", 'w', "QUERY", TEXT(where),
      "count only some blocks: 'fn ~ \"^parse\" and size > 1K and life < 10ms'"},
-    {FOR_REPORT, "sort", 's', "ORDER", set_sort,
+    {FOR_REPORT, "sort", 's', "ORDER", CALL(set_sort),
      "self (default): by what functions allocate themselves; total: with all they call;\n"
      "blocks or samples: by how many of their own"},
-    {FOR_EXPORT, "sort", 's', "ORDER", set_sort,
+    {FOR_EXPORT, "sort", 's', "ORDER", CALL(set_sort),
      "the order of rows: self (default), total, blocks or samples"},
-    {FOR_DIFF, "sort", 's', "ORDER", set_sort,
+    {FOR_DIFF, "sort", 's', "ORDER", CALL(set_sort),
      "compare what functions allocate themselves (self, default), or with all they\n"
      "call (total)"},
-    {FOR_DIFF, "per", 'p', "WHAT", set_per,
+    {FOR_DIFF, "per", 'p', "WHAT", CALL(set_per),
      "second or allocation: compare what was allocated as if both runs had taken\n"
      "as long, or had allocated as many bytes; what was held is as it was"},
-    {FOR_REPORT, "top", 'n', "N", set_top, "rows in each table; default 10, of at least 1 %"},
-    {FOR_EXPORT, "top", 'n', "N", set_top, "at most so many rows; default: all"},
-    {FOR_DIFF, "top", 'n', "N", set_top, "changes in each table; default 10"},
-    {FOR_DIFF, "fail-if", 'f', "LIMIT", add_limit,
+    {FOR_REPORT, "top", 'n', "N", CALL(set_top), "rows in each table; default 10, of at least 1 %"},
+    {FOR_EXPORT, "top", 'n', "N", CALL(set_top), "at most so many rows; default: all"},
+    {FOR_DIFF, "top", 'n', "N", CALL(set_top), "changes in each table; default 10"},
+    {FOR_DIFF, "fail-if", 'f', "LIMIT", CALL(add_limit),
      "exit with code 1 if a total changed by more: 'held > +10M', 'allocated > +5%';\n"
      "may be repeated"},
-    {FOR_BOTH, "no-pager", 0, NULL, set_no_pager,
+    {FOR_BOTH, "no-pager", 0, NULL, FLAG(no_pager),
      "print directly; a terminal otherwise gets $PAGER, or less if that is there"},
-    {FOR_BOTH, "all", 0, NULL, set_all, "print every table, range and row, in place of the first screen"},
-    {FOR_REPORT, "tree", 't', NULL, set_tree, "print the call tree of what was held"},
-    {FOR_BOTH, "json", 'j', NULL, set_json, "print one JSON object (docs/report-json.md)"},
-    {FOR_HTML, "max-size", 0, "BYTES", set_max_size,
+    {FOR_BOTH, "all", 0, NULL, FLAG(all), "print every table, range and row, in place of the first screen"},
+    {FOR_REPORT, "tree", 't', NULL, FLAG(tree), "print the call tree of what was held"},
+    {FOR_BOTH, "json", 'j', NULL, FLAG(json), "print one JSON object (docs/report-json.md)"},
+    {FOR_HTML, "max-size", 0, "BYTES", CALL(set_max_size),
      "keep only as many samples as fit in so much; default 16M"},
-    {FOR_HTML, "full", 0, NULL, set_full, "keep all samples, up to 64M"},
-    {FOR_PAGE, "source", 0, NULL, set_source,
+    {FOR_HTML, "full", 0, NULL, FLAG(full), "keep all samples, up to 64M"},
+    {FOR_PAGE, "source", 0, NULL, FLAG(recording.lines),
      "show the lines of source files around the code that allocates; the page then is as\n"
      "confidential as they are"},
-    {FOR_VIEW, "samples", 0, "N", set_samples,
+    {FOR_VIEW, "samples", 0, "N", CALL(set_samples),
      "keep at most so many samples in memory; default 300K; all: keep all of them"},
-    {FOR_REPORT | FOR_DIFF | FOR_SHIP, "samples", 0, "N", set_samples,
+    {FOR_REPORT | FOR_DIFF | FOR_SHIP, "samples", 0, "N", CALL(set_samples),
      "keep at most so many samples of a trace too large for the memory; default: all"},
-    {FOR_EVERY, "max-memory", 0, "BYTES", set_max_memory,
+    {FOR_EVERY, "max-memory", 0, "BYTES", CALL(set_max_memory),
      "reading the traces may take so much memory; default 512 MiB, and 512 times the\n"
      "size of the files"},
-    {FOR_VIEW, "port", 'p', "N", set_port, "the port of the server; default: any free one"},
-    {FOR_VIEW, "listen", 0, "ADDRESS", set_listen,
+    {FOR_VIEW, "port", 'p', "N", CALL(set_port), "the port of the server; default: any free one"},
+    {FOR_VIEW, "listen", 0, "ADDRESS", CALL(set_listen),
      "listen on this IP address; default 127.0.0.1, which only this machine can reach"},
-    {FOR_SERVE, "listen", 'l', "WHERE", set_endpoint,
+    {FOR_SERVE, "listen", 'l', "WHERE", TEXT(listen),
      "an IP address with a port, or unix:PATH; default 127.0.0.1:6060"},
-    {FOR_SERVE, "token-file", 0, "FILE", set_token_file,
+    {FOR_SERVE, "token-file", 0, "FILE", TEXT(token_file),
      "each request must have the token in the first line of FILE; needed where other\nmachines can reach "
      "WHERE"},
-    {FOR_SERVE, "samples", 0, "N", set_samples,
+    {FOR_SERVE, "samples", 0, "N", CALL(set_samples),
      "keep at most so many samples of a recording; default 50K; all: keep all of them"},
-    {FOR_SHIP, "to", 't', "URL", add_server,
+    {FOR_SHIP, "to", 't', "URL", CALL(add_server),
      "the server, such as https://db.example.org:8443; must be given; of several each host\n"
      "has one"},
-    {FOR_SHIP, "once", 0, NULL, set_once, "ship what is complete, and end"},
-    {FOR_FLEET, "from", 'f', "URL", set_server, "the server to ask; default http://127.0.0.1:8123"},
-    {FOR_FLEET, "service", 's', "NAME", set_service, "only this service; default: all together"},
-    {FOR_FLEET, "since", 0, "WHEN", set_since,
+    {FOR_SHIP, "once", 0, NULL, FLAG(ship.once), "ship what is complete, and end"},
+    {FOR_FLEET, "from", 'f', "URL", TEXT(ship.to[0]), "the server to ask; default http://127.0.0.1:8123"},
+    {FOR_FLEET, "service", 's', "NAME", TEXT(ship.service), "only this service; default: all together"},
+    {FOR_FLEET, "since", 0, "WHEN", TEXT(ship.since),
      "from then on: so long ago, as 2h or 7d (default 1d), or a time in UTC, as\n2026-11-29T10:30"},
-    {FOR_FLEET, "until", 0, "WHEN", set_until, "until then; default: now"},
-    {FOR_FLEET, "allocated", 0, NULL, set_allocated, "count what was allocated; default: what is held"},
-    {FOR_FLEET, "site", 0, "FUNCTION", set_site, "`releases`: only this function"},
-    {FOR_FLEET, "top", 'n', "N", set_top, "rows to print; default 10"},
-    {FOR_FLEET, "json", 'j', NULL, set_json, "print one JSON object"},
-    {FOR_SHIP | FOR_FLEET, "database", 0, "NAME", set_database, "the database of the tables; default winnow"},
-    {FOR_SHIP, "service", 0, "NAME", set_service,
+    {FOR_FLEET, "until", 0, "WHEN", TEXT(ship.until), "until then; default: now"},
+    {FOR_FLEET, "allocated", 0, NULL, FLAG(ship.allocated),
+     "count what was allocated; default: what is held"},
+    {FOR_FLEET, "site", 0, "FUNCTION", TEXT(ship.site), "`releases`: only this function"},
+    {FOR_FLEET, "top", 'n', "N", CALL(set_top), "rows to print; default 10"},
+    {FOR_FLEET, "json", 'j', NULL, FLAG(json), "print one JSON object"},
+    {FOR_SHIP | FOR_FLEET, "database", 0, "NAME", TEXT(ship.database),
+     "the database of the tables; default winnow"},
+    {FOR_SHIP, "service", 0, "NAME", TEXT(ship.service),
      "what the rows call the program; default: its systemd service, else its name"},
-    {FOR_SHIP, "release", 0, "TEXT", set_release,
+    {FOR_SHIP, "release", 0, "TEXT", TEXT(ship.release),
      "what they call its version; default: the first digits of its build-id"},
-    {FOR_SHIP | FOR_FLEET, "user", 'u', "NAME", set_user,
+    {FOR_SHIP | FOR_FLEET, "user", 'u', "NAME", TEXT(ship.user),
      "the user of the database; default: that of the server"},
-    {FOR_SHIP | FOR_FLEET, "password-file", 0, "FILE", set_password_file,
+    {FOR_SHIP | FOR_FLEET, "password-file", 0, "FILE", TEXT(ship.password_file),
      "the password is the first line of FILE, which others must not be able to read"},
-    {FOR_SHIP | FOR_FLEET, "ca", 0, "FILE", set_authorities,
+    {FOR_SHIP | FOR_FLEET, "ca", 0, "FILE", TEXT(ship.authorities),
      "trust the certificates of FILE; default: those of the system"},
-    {FOR_VIEW, "no-open", 0, NULL, set_no_open, "print the page's address, and open no browser"},
-    {FOR_ALL, "wrapper", 0, "NAME", set_wrapper,
+    {FOR_VIEW, "no-open", 0, NULL, FLAG(no_open), "print the page's address, and open no browser"},
+    {FOR_ALL, "wrapper", 0, "NAME", CALL(set_wrapper),
      "pass over this function too: it only allocates for its callers; may be repeated"},
-    {FOR_ALL, "show-wrappers", 0, NULL, set_show_wrappers,
+    {FOR_ALL, "show-wrappers", 0, NULL, FLAG(recording.wrappers.none),
      "give rows to functions such as xmalloc and operator new"},
-    {FOR_EVERY, "no-symbols", 0, NULL, set_no_symbols, "addresses only, no look-up of names"},
-    {FOR_EVERY, "no-debuginfod", 0, NULL, set_no_debuginfod,
+    {FOR_EVERY, "no-symbols", 0, NULL, NO_FLAG(recording.names.symbols),
+     "addresses only, no look-up of names"},
+    {FOR_EVERY, "no-debuginfod", 0, NULL, NO_FLAG(recording.names.debuginfod),
      "fetch no missing debug files from the servers of $DEBUGINFOD_URLS"},
-    {FOR_EVERY, "search", 0, "DIR", set_search,
+    {FOR_EVERY, "search", 0, "DIR", CALL(set_search),
      "look for programs, libraries and debug files below DIR too; may be repeated"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
@@ -453,7 +367,14 @@ static int set_option(struct report_options *options, unsigned command, int opti
   int row = option - LETTERLESS;
   for (int i = 0; i < ROWS; i++)
     if ((rows[i].commands & command) && rows[i].letter == option) row = i;
-  return rows[row].set(options, optarg);
+  const struct setter *set = &rows[row].set;
+  void *member = (char *)options + set->member;
+  if (set->how == SET_BY) return set->by(options, optarg);
+  if (set->how == SET_TEXT)
+    *(const char **)member = optarg;
+  else
+    *(bool *)member = set->how == SET_TRUE;
+  return 0;
 }
 
 /* A wrong query is told before a large trace is read. A moment that the query sets replaces --at. */

@@ -83,9 +83,15 @@ struct source_format {
   const struct source_limits *(*limits)(const struct source *source); /* NULL: the format tells all */
 };
 
+/* Whether an event stays in a source. */
+typedef bool source_keeps(const struct trace_event *event, void *context);
+
 /* A format's own struct begins with this struct. */
 struct source {
   const struct source_format *format;
+  source_keeps *keeps; /* source_filter; NULL: all events stay */
+  void *keeps_context;
+  struct trace_run thinned; /* source_set_rate; its rate is 0: there is none */
 };
 
 /* A number that tells a file from others, and from what it was before: from its size and time. 0:
@@ -97,13 +103,29 @@ static inline void source_close(struct source *source) { source->format->close(s
 /* Reads the next event. False at the end of the file. Texts in the event, and the title and name of
  * the run, are valid until the next call. */
 static inline bool source_next(struct source *source, struct trace_event *event) {
-  return source->format->next && source->format->next(source, event);
+  if (!source->format->next) return false;
+  while (source->format->next(source, event))
+    if (!source->keeps || source->keeps(event, source->keeps_context)) return true;
+  return false;
+}
+
+/* From now on the source leaves out some events. The context is needed until the last event is read. */
+static inline void source_filter(struct source *source, source_keeps *keeps, void *context) {
+  source->keeps = keeps;
+  source->keeps_context = context;
 }
 
 /* The run. If the part of the trace that describes it is damaged, only rate and word_bytes are
  * known, and the rest is 0 or empty. */
 static inline const struct trace_run *source_run(const struct source *source) {
-  return source->format->run(source);
+  return source->thinned.rate > 0 ? &source->thinned : source->format->run(source);
+}
+
+/* Gives the run another rate, above 0, once all events were read: that of the samples that a reader
+ * has retained (thinning.h). */
+static inline void source_set_rate(struct source *source, double rate) {
+  source->thinned = *source_run(source);
+  source->thinned.rate = rate;
 }
 
 /* Whether another profiler wrote the trace. Such a trace does not tell how the program ended, nor the

@@ -48,7 +48,7 @@ wn_status survey_source(struct survey *survey, struct source *source, size_t mos
                         survey_progress *progress, void *context);
 void survey_destroy(struct survey *survey);
 
-/* Whether an event is one of a chosen block, or of no block. As the `keeps` of a source_filter;
+/* Whether an event is one of a chosen block, or of no block. A source_keeps;
  * `survey` is a struct survey. Blocks that the survey did not see, since they were sampled while it
  * read, are chosen as they come; of these, the few that would enter as they grow are left out. */
 bool survey_keeps(const struct trace_event *event, void *survey);

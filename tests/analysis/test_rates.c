@@ -158,7 +158,7 @@ static struct recording *record(double highest, uint64_t seed) {
   struct recording *recording = calloc(1, sizeof *recording);
   struct samples *samples = calloc(1, sizeof *samples);
   assert_true(recording && samples);
-  source = (struct made_source){{&made}, {.rate = highest, .word_bytes = 8}, {0}};
+  source = (struct made_source){.source.format = &made, .run = {.rate = highest, .word_bytes = 8}};
   *samples = (struct samples){.source = &source.source, .word_bytes = 8, .end_ns = END_NS};
   samples->rows = calloc(EVENTS_MOST, sizeof *samples->rows);
   samples->rates = calloc(RATES_MOST, sizeof *samples->rates);

@@ -107,7 +107,7 @@ static struct recording *record(double rate, uint64_t seed) {
   struct recording *recording = calloc(1, sizeof *recording);
   struct samples *samples = calloc(1, sizeof *samples);
   assert_true(recording && samples);
-  source = (struct made_source){{&made}, {.rate = rate, .word_bytes = 8}, {0}};
+  source = (struct made_source){.source.format = &made, .run = {.rate = rate, .word_bytes = 8}};
   *samples = (struct samples){.source = &source.source, .word_bytes = 8, .end_ns = END_NS};
   samples->rows = calloc(BLOCKS * CALLS_MOST, sizeof *samples->rows);
   samples->rates = malloc(sizeof rate);

@@ -165,7 +165,7 @@ static const struct source_format format = {.close = close_made,
                                             .place = place};
 
 static struct answers *made_up(void) {
-  static struct source source = {&format};
+  static struct source source = {.format = &format};
   static struct answers answers;
   static struct recording *recording;
   struct recording_options options = {.names.symbols = false};

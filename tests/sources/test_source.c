@@ -121,7 +121,7 @@ static struct recording *load(void) {
   struct recording *recording;
   struct recording_options options = {.names.symbols = true};
   is_closed = false;
-  *made = (struct made_up){{&format}, 0, &is_closed};
+  *made = (struct made_up){.source.format = &format, .closed = &is_closed};
   assert_int_equal(recording_read(&made->source, "made up", &options, &recording), WN_OK);
   return recording;
 }

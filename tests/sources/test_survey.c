@@ -4,7 +4,6 @@
 
 #include "analysis/load/reduce.h"
 #include "base/words.h"
-#include "sources/filtered.h"
 #include "sources/survey.h"
 #include <math.h>
 #include <stdlib.h>
@@ -63,7 +62,7 @@ static const struct source_format format = {.close = close_made_up,
 static struct source *open_made_up(size_t count) {
   struct made_up *made = malloc(sizeof *made);
   assert_non_null(made);
-  *made = (struct made_up){.source = {&format}, .count = count};
+  *made = (struct made_up){.source.format = &format, .count = count};
   return &made->source;
 }
 
@@ -121,10 +120,9 @@ static struct samples *read_samples(struct source *source) {
 }
 
 static struct samples *read_chosen(struct survey *survey) {
-  struct source *chosen;
-  struct source_filter filter = {RATE, survey_keeps, survey};
-  assert_int_equal(source_filtered(open_made_up(event_count), &filter, &chosen), WN_OK);
-  return read_samples(chosen);
+  struct source *source = open_made_up(event_count);
+  source_filter(source, survey_keeps, survey);
+  return read_samples(source);
 }
 
 static void survey_made_up(struct survey *survey, size_t count, size_t most) {

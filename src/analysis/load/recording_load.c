@@ -9,7 +9,6 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "sources/files/open.h"
-#include "sources/filtered.h"
 #include "sources/memory_bound.h"
 #include "sources/survey.h"
 #include <stdlib.h>
@@ -159,12 +158,11 @@ static wn_status recording_load_read_all(struct source *source, const char *name
 /* Reads the chosen samples. Those that only may have been chosen are dropped by samples_thin. */
 static wn_status read_chosen(struct survey *survey, const struct files *files,
                              const struct recording_options *options, struct recording *recording) {
-  struct source *whole, *chosen;
-  struct source_filter filter = {.keeps = survey_keeps, .context = survey};
-  wn_status error = open_files(files, &whole);
-  if (!error) filter.rate = source_run(whole)->rate;
-  if (!error) error = source_filtered(whole, &filter, &chosen);
-  if (!error) error = recording_load_read_all(chosen, files->name, options, recording);
+  struct source *source;
+  wn_status error = open_files(files, &source);
+  if (error) return error;
+  source_filter(source, survey_keeps, survey);
+  error = recording_load_read_all(source, files->name, options, recording);
   if (!error) error = samples_thin(recording->samples, survey->share, survey->seed);
   if (!error) recording->kept = (double)recording->samples->sampled_blocks / (double)survey->samples;
   return error;

@@ -14,7 +14,6 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "sources/filtered.h"
 #include "sources/thinning.h"
 #include <math.h>
 #include <stdlib.h>
@@ -142,14 +141,6 @@ static void drop_rows(struct thin *thin) {
   samples->row_count = count;
 }
 
-/* Gives the samples a source with the lower rate. */
-static wn_status lower_rate(struct samples *samples, double rate) {
-  struct source_filter filter = {.rate = rate};
-  struct source *source = samples->source;
-  samples->source = NULL;
-  return source_filtered(source, &filter, &samples->source);
-}
-
 static void round_down(uint64_t *time, uint64_t unit) {
   if (*time != STILL_ALIVE) *time -= *time % unit; /* NEVER is the same number */
 }
@@ -172,8 +163,8 @@ wn_status samples_thin(struct samples *samples, double share, uint64_t seed) {
   free(thin.kept);
   free(thin.words);
   free(thin.rates);
-  if (!done || lower_rate(samples, source_run(samples->source)->rate * share) ||
-      !samples_complete_lives(samples))
+  if (done) source_set_rate(samples->source, source_run(samples->source)->rate * share);
+  if (!done || !samples_complete_lives(samples))
     return error_set(WN_ENOMEM, "not enough memory to thin the samples");
   for (size_t i = 0; i < samples->rate_change_count; i++) samples->rate_changes[i].rate *= share;
   samples->rate_share = (samples->rate_share > 0 ? samples->rate_share : 1) * share;

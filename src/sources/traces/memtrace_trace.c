@@ -197,7 +197,7 @@ wn_status memtrace_trace_open(const char *path, struct source **source) {
   struct memtrace_trace *trace = calloc(1, sizeof *trace);
   if (!trace) goto close_reader;
   uint32_t domains = memtrace_reader_domains(reader);
-  *trace = (struct memtrace_trace){.source = {&format}, .reader = reader};
+  *trace = (struct memtrace_trace){.source.format = &format, .reader = reader};
   trace->named = calloc((size_t)domains + 1, sizeof *trace->named);
   if (!memtrace_nodes_create(&trace->nodes, memtrace_reader_names(reader), domains) || !trace->named) {
     memtrace_trace_close_trace(&trace->source);

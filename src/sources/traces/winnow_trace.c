@@ -93,7 +93,7 @@ wn_status winnow_trace_open(const char *path, struct source **source) {
     trace_reader_close(reader);
     return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
   }
-  *trace = (struct winnow_trace){{&format}, reader};
+  *trace = (struct winnow_trace){.source.format = &format, .reader = reader};
   *source = &trace->source;
   return WN_OK;
 }
