@@ -1,7 +1,6 @@
 /* Growing arrays from malloc: a pointer to the items, their number, and the number that there is room for.
  * An empty array is NULL with room for 0. Its owner frees the items. */
-#ifndef BASE_ARRAY_H
-#define BASE_ARRAY_H
+#pragma once
 
 #include "base/large_pages.h"
 #include <stdbool.h>
@@ -83,6 +82,4 @@ static inline void array_sort_any(void *items, size_t count, size_t size, array_
 #define array_sort(items, count, size, compare)                      \
   ((void)sizeof(char[(size) <= (size_t)ARRAY_SORTED_MOST ? 1 : -1]), \
    array_sort_any(items, count, size, compare))
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -16,8 +16,7 @@
  *
  * Nothing here fails: what cannot be found or read is no limit. Files are read by system calls
  * alone, and no lock is taken. */
-#ifndef BASE_CGROUP_H
-#define BASE_CGROUP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,6 +58,4 @@ bool cgroup_look(const struct cgroup *cgroup, struct cgroup_state *state);
 
 /* Reads limits and usage. False: no group has a limit that can be read. */
 bool cgroup_read(const struct cgroup *cgroup, struct cgroup_room *room);
-
-#endif
 /* SPDX-License-Identifier: MIT */

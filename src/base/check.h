@@ -1,6 +1,5 @@
 /* Assertions. A broken invariant is a bug in Winnow; bad input never comes here. */
-#ifndef BASE_CHECK_H
-#define BASE_CHECK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,6 +23,4 @@ _Noreturn void check_failed(const char *condition, const char *file, int line);
 /* The condition is compiled in every build and evaluated only where checks are on. */
 #define ASSERT(condition) \
   ((void)(!CHECKS || (condition) || (check_failed(#condition, __FILE__, __LINE__), 0)))
-
-#endif
 /* SPDX-License-Identifier: MIT */

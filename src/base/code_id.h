@@ -10,8 +10,7 @@
  * A file whose code the loader changes (text relocations) has no id. Nothing here allocates. The id
  * of libLLVM-15.so (117 MB, in memory) takes 70 us, that of libc.so.6 200 us (a loop around
  * code_id_make, -O2). */
-#ifndef BASE_CODE_ID_H
-#define BASE_CODE_ID_H
+#pragma once
 
 #include <elf.h>
 #include <stdbool.h>
@@ -34,6 +33,4 @@ bool code_id_make(const Elf64_Phdr *headers, size_t count, code_id_bytes *bytes,
 static inline bool code_id_is(const unsigned char *id, size_t bytes) {
   return bytes == CODE_ID_BYTES && !memcmp(id, CODE_ID_MAGIC, sizeof CODE_ID_MAGIC);
 }
-
-#endif
 /* SPDX-License-Identifier: MIT */

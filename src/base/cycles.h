@@ -1,8 +1,7 @@
 /* The processor's cycle counter: counts at one rate in all threads, and is read in a few
  * nanoseconds. cycles_of_us tells roughly, within a factor of two, how far it counts in some
  * microseconds. */
-#ifndef BASE_CYCLES_H
-#define BASE_CYCLES_H
+#pragma once
 
 #include "base/os.h"
 #include <stdint.h>
@@ -24,7 +23,5 @@ static inline uint64_t cycles_of_us(uint64_t us) {
 #else
 static inline uint64_t cycles_now(void) { return os_monotonic_ns(); }
 static inline uint64_t cycles_of_us(uint64_t us) { return us * 1000; }
-#endif
-
 #endif
 /* SPDX-License-Identifier: MIT */

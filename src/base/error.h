@@ -5,8 +5,7 @@
  * failure: the loader binds their references to `winnow_failure` to one definition. When
  * libwinnow-malloc works inside the program's malloc, it must leave both that pointer and errno
  * unchanged; struct program_errors saves them. */
-#ifndef BASE_ERROR_H
-#define BASE_ERROR_H
+#pragma once
 
 #include <winnow/status.h>
 
@@ -30,6 +29,4 @@ void program_errors_restore(struct program_errors saved);
  * returns. error_set calls it; a public function also calls it after program_errors_restore, which
  * has hidden the message again. Returns `status`. */
 wn_status error_publish(wn_status status);
-
-#endif
 /* SPDX-License-Identifier: MIT */

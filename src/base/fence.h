@@ -9,8 +9,7 @@
  * fence_heavy has the system make every running thread of the process pass a fence, which takes
  * some microseconds. Where the system cannot do that (membarrier, Linux 4.14) both are common
  * fences. */
-#ifndef BASE_FENCE_H
-#define BASE_FENCE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -30,6 +29,4 @@ static inline void fence_light(void) {
 
 /* Calls the system; keeps errno. Not for signal handlers. */
 void fence_heavy(void);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* Mixing functions for hash tables, and the checksum of the trace. */
-#ifndef BASE_HASH_H
-#define BASE_HASH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -46,6 +45,4 @@ static inline uint64_t hash_words(const uint32_t *words, size_t count) {
 /* CRC-32C (Castagnoli), as in RFC 3720: the checksum of `crc` continued by `count` bytes; start
  * with 0. Uses the processor's instruction where there is one. */
 uint32_t crc32c(uint32_t crc, const void *bytes, size_t count);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* Whether a program's file can take a preloaded library, told before it is executed. */
-#ifndef BASE_IMAGE_H
-#define BASE_IMAGE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -47,6 +46,4 @@ const char *image_reason(enum image_kind kind);
 /* Whether a library that is preloaded all the same would disturb the program: error lines, or a
  * start that fails. */
 bool image_is_harmed(enum image_kind kind);
-
-#endif
 /* SPDX-License-Identifier: MIT */

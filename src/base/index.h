@@ -6,8 +6,7 @@
  *     if (is_same(&table->items[number], item)) return number;
  *
  * Zeroed memory is an empty index. Its owner frees the slots. */
-#ifndef BASE_INDEX_H
-#define BASE_INDEX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,6 +57,4 @@ static inline bool index_add(struct index *index, uint64_t hash, uint32_t number
   index->count++;
   return true;
 }
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -6,8 +6,7 @@
  * the way of the program's own, which are small numbers. The program may close it all the same, and
  * open its own file under the number: so its identity is compared before each use, and a file that
  * was closed is opened anew for that use only. */
-#ifndef BASE_KEPT_FILE_H
-#define BASE_KEPT_FILE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -36,6 +35,4 @@ long kept_file_read(const struct kept_file *file, char *buffer, size_t capacity)
 bool kept_file_number(const struct kept_file *file, const char *name, unsigned base, uint64_t *number);
 
 void kept_file_close(struct kept_file *file);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* Large pages for large arrays. */
-#ifndef BASE_LARGE_PAGES_H
-#define BASE_LARGE_PAGES_H
+#pragma once
 
 #include <errno.h>
 #include <stddef.h>
@@ -28,6 +27,4 @@ static inline void *large_pages(void *block, size_t bytes) {
 #endif
   return block;
 }
-
-#endif
 /* SPDX-License-Identifier: MIT */

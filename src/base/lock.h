@@ -4,8 +4,7 @@
  * Every lock has a rank; a thread may only take locks of higher rank than those it holds. Checked
  * where checks are on. A lock is never held while user code runs, but for code that must not come
  * back to us: hooks of a stopped world, and listeners of winnow/events.h. */
-#ifndef BASE_LOCK_H
-#define BASE_LOCK_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -64,6 +63,4 @@ void lock_before_fork(struct lock *lock, enum lock_rank rank, struct lock_fork *
 /* The same, but false if another thread holds the lock: nothing is taken then. */
 bool lock_try_before_fork(struct lock *lock, enum lock_rank rank, struct lock_fork *fork);
 void lock_after_fork(struct lock *lock, enum lock_rank rank, struct lock_fork *fork);
-
-#endif
 /* SPDX-License-Identifier: MIT */

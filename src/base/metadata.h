@@ -1,7 +1,6 @@
 /* Memory for ourselves: pages from the operating system, never through malloc, so that it works
  * inside malloc. */
-#ifndef BASE_METADATA_H
-#define BASE_METADATA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,6 +47,4 @@ bool metadata_make_accessible(void *address, size_t bytes);
 
 /* Unmaps other pages than those of metadata_map. NULL is ignored. */
 void metadata_give_back(void *address, size_t bytes);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* Opens the traces and profiles that commands read. */
-#ifndef BASE_OPEN_FILE_H
-#define BASE_OPEN_FILE_H
+#pragma once
 
 /* Opens a file to read it, without waiting for the other end of a pipe. -1: errno tells why. */
 int open_file(const char *path);
@@ -8,6 +7,4 @@ int open_file(const char *path);
 /* From now on open_file follows no link in the place of a file (ELOOP): for a server of root, which
  * reads what it finds in folders of other users, and shows it. Called before there are threads. */
 void open_file_refuse_links(void);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* The operating system, as far as every part needs it. Nothing here allocates or takes a lock. */
-#ifndef BASE_OS_H
-#define BASE_OS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,6 +44,4 @@ uint64_t os_peak_bytes(void);
 
 /* Decimal numbers with a blank between any two, such as in /proc; 0 where there are fewer. */
 void os_numbers(const char *text, uint64_t *numbers, size_t count);
-
-#endif
 /* SPDX-License-Identifier: MIT */

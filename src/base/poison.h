@@ -5,8 +5,7 @@
  * are there if any part of the process was built for it. Memory is poisoned where checks are on,
  * and by a library that was built for the sanitizer itself. Addresses and sizes are multiples of 8.
  * What is unmapped must not be poisoned, since another mapping can have its place. */
-#ifndef BASE_POISON_H
-#define BASE_POISON_H
+#pragma once
 
 #include "base/check.h"
 #include <stddef.h>
@@ -34,6 +33,4 @@ static inline void unpoison(void *at, size_t bytes) {
 
 /* For functions that may read poisoned memory, such as a check of an address that may be stale. */
 #define READS_POISONED __attribute__((noinline, no_sanitize("address")))
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,6 @@
 /* Pseudo-random numbers: SplitMix64 to make seeds, xoshiro256++ for streams.
  * Sources: S. Vigna and D. Blackman, "Scrambled linear pseudorandom number generators", 2021. */
-#ifndef BASE_RANDOM_H
-#define BASE_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -44,6 +43,4 @@ static inline uint64_t random_bits(struct random *random) {
 static inline double random_unit(struct random *random) {
   return (double)((random_bits(random) >> 11) + 1) * 0x1p-53;
 }
-
-#endif
 /* SPDX-License-Identifier: MIT */

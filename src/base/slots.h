@@ -12,8 +12,7 @@
  * back meanwhile is not mistaken for an unchanged one (ABA). A thread that has a pointer to a slot
  * may still read the slot after it was given back: memory is never unmapped before slots_close, and
  * only the first word of a free slot changes. */
-#ifndef BASE_SLOTS_H
-#define BASE_SLOTS_H
+#pragma once
 
 #include "base/stripe.h"
 #include <stdatomic.h>
@@ -69,6 +68,4 @@ static inline void *slots_at(const struct slots *slots, uint32_t number) {
 uint32_t slots_free_count(const struct slots *slots);
 
 size_t slots_mapped_bytes(const struct slots *slots);
-
-#endif
 /* SPDX-License-Identifier: MIT */

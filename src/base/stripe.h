@@ -1,8 +1,7 @@
 /* Stripes: what many threads write is kept several times over, each copy on cache lines of its own,
  * so that threads do not wait for each other's. A thread keeps to one stripe; threads may share
  * one, so a stripe is still changed atomically. */
-#ifndef BASE_STRIPE_H
-#define BASE_STRIPE_H
+#pragma once
 
 #include "base/check.h"
 
@@ -13,6 +12,4 @@ unsigned stripe_give(void);
 
 /* The calling thread's stripe, below STRIPES. Also in a signal handler. */
 static inline unsigned stripe_of_thread(void) { return stripe_given ? stripe_given - 1 : stripe_give(); }
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* Questions about texts that many modules ask. */
-#ifndef BASE_TEXT_H
-#define BASE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <string.h>
@@ -37,6 +36,4 @@ static inline const char *command_name(const char *command) {
   const char *name = path_name(command);
   return *name ? name : command;
 }
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* UTF-8 that cannot be trusted: names of functions, files and programs are any bytes. */
-#ifndef BASE_UTF8_H
-#define BASE_UTF8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +15,4 @@ bool utf8_is_obeyed(uint32_t code);
 
 /* Puts '?' in the place of each byte of what is obeyed, or is no UTF-8. */
 void utf8_make_plain(char *text);
-
-#endif
 /* SPDX-License-Identifier: MIT */

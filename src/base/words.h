@@ -1,6 +1,5 @@
 /* The sampling law's word count, and its rates. */
-#ifndef BASE_WORDS_H
-#define BASE_WORDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,6 +13,4 @@ static inline size_t malloc_words(size_t bytes) { return (bytes + 15) >> 3; }
  * probability, is at most 1e9. */
 #define RATE_LEAST 1e-9
 static inline bool rate_is_valid(double rate) { return rate == 0 || (rate >= RATE_LEAST && rate <= 1); }
-
-#endif
 /* SPDX-License-Identifier: MIT */

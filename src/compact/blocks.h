@@ -26,8 +26,7 @@
  *
  * [1] D. Ting: Adaptive threshold sampling. arXiv 1708.04970: with such thresholds an estimate may
  * take the probabilities for fixed. tests/compact measures coverage. */
-#ifndef COMPACT_BLOCKS_H
-#define COMPACT_BLOCKS_H
+#pragma once
 
 #include "compact/growths.h"
 
@@ -85,6 +84,4 @@ bool blocks_keep(struct blocks *blocks, struct trace_event *event);
 bool blocks_have(const struct trace_event *event);
 
 void blocks_destroy(struct blocks *blocks);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,6 @@
 /* Keeps a trace below a bound, while its program writes it or afterwards. Called by a process that
  * is not the profiled one: `winnow record`, or `winnow compact`. */
-#ifndef COMPACT_COMPACT_H
-#define COMPACT_COMPACT_H
+#pragma once
 
 #include "trace/bound.h"
 #include <stdbool.h>
@@ -35,6 +34,4 @@ wn_status compact_trace(const char *path, uint64_t max_bytes, struct compact_res
 /* Writes a trace and its history as one trace, of which nothing is left out, over `target`, which
  * is empty or a trace. Errors as above; then the target is gone. */
 wn_status compact_copy(const char *path, const char *target);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -9,8 +9,7 @@
  * PARTS. Of a large trace some chunks are taken at a time. The sample that belongs to a free of
  * these may stand behind them, but not far: a stream that has not written for LAG_CHUNKS chunks is
  * sealed (trace/writer.c). */
-#ifndef COMPACT_EXCERPT_H
-#define COMPACT_EXCERPT_H
+#pragma once
 
 #include "trace/history.h"
 
@@ -35,6 +34,4 @@ struct excerpt_of {
 /* False without memory. */
 bool excerpt_make(struct excerpt *excerpt, const struct excerpt_of *of);
 void excerpt_destroy(struct excerpt *excerpt);
-
-#endif
 /* SPDX-License-Identifier: MIT */

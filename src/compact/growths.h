@@ -9,8 +9,7 @@
  * the resizes do not fit into the memory that there is, then those of a block are joined that have
  * one rate and follow each other in one of JOINED_PARTS parts of the run. Sizes and probabilities
  * stay true; there are fewer calls of realloc, and what these allocated is too low. */
-#ifndef COMPACT_GROWTHS_H
-#define COMPACT_GROWTHS_H
+#pragma once
 
 #include "compact/shares.h"
 #include "compact/survival.h"
@@ -89,6 +88,4 @@ void growths_sort_remarks(struct growths *growths);
 const struct remark *growths_remark(const struct growths *growths, uint32_t ordinal);
 
 void growths_destroy(struct growths *growths);
-
-#endif
 /* SPDX-License-Identifier: MIT */

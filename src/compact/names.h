@@ -1,7 +1,6 @@
 /* The names of threads of which a record stays. A program can start millions of threads: a bit says
  * which of them were seen, and only those take memory that have a name, up to NAMES_MOST. */
-#ifndef COMPACT_NAMES_H
-#define COMPACT_NAMES_H
+#pragma once
 
 #include "base/index.h"
 #include "trace/event.h"
@@ -33,6 +32,4 @@ bool names_next(const struct names *names, size_t *at, struct trace_thread_name 
 
 /* Empties it. */
 void names_clear(struct names *names);
-
-#endif
 /* SPDX-License-Identifier: MIT */

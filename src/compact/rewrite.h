@@ -1,7 +1,6 @@
 /* Reads a trace with its history, and writes what stays of the chunks that are taken over into a
  * new history. */
-#ifndef COMPACT_REWRITE_H
-#define COMPACT_REWRITE_H
+#pragma once
 
 #include "compact/blocks.h"
 #include "compact/names.h"
@@ -48,6 +47,4 @@ wn_status rewrite_write(struct rewrite *rewrite, size_t most, const char *target
 bool rewrite_ranges(const struct rewrite *rewrite, struct replaced *ranges);
 
 void rewrite_destroy(struct rewrite *rewrite);
-
-#endif
 /* SPDX-License-Identifier: MIT */

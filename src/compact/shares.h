@@ -4,8 +4,7 @@
  * times, but at least the least rate that a trace can have. Its share is the wanted rate divided by
  * its own, or 1. Its draws need no share: it stays if its share is above a number that is known
  * when its records are read, its least share. So it is known how many halvings it survives. */
-#ifndef COMPACT_SHARES_H
-#define COMPACT_SHARES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -26,6 +25,4 @@ double shares_of(const struct shares *shares, int halvings, double rate);
 /* After how many halvings at most a block stays that has this rate and this least share;
  * HALVINGS_ALWAYS: after any number. */
 unsigned shares_survived(const struct shares *shares, double rate, double least);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -11,8 +11,7 @@
  *
  * MEMORY. When STATES_ROOM records are noted, those go that would not stay if the run had ended
  * there, but for the newest of them: others may still be read that stand between those. */
-#ifndef COMPACT_STATES_H
-#define COMPACT_STATES_H
+#pragma once
 
 #include "trace/event.h"
 
@@ -50,6 +49,4 @@ bool states_have(const struct trace_event *event);
 bool states_keep(struct states *states);
 
 void states_destroy(struct states *states);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -2,8 +2,7 @@
  * of halvings is chosen (shares.h). A record for which `until` halvings are enough stays after so
  * many halvings or fewer. For the records of a block that died the octave of its age counts as so
  * many halvings more. */
-#ifndef COMPACT_SURVIVAL_H
-#define COMPACT_SURVIVAL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,6 +18,4 @@ enum {
   SURVIVAL_WHOLE = 29,    /* it stays as it is */
   SURVIVAL_OCTAVES = 32
 };
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -6,8 +6,7 @@
  * of the threads that use it first at the same time; and again once chunks were dropped, which may
  * have had it.
  */
-#ifndef RECORD_BLOCK_TYPES_H
-#define RECORD_BLOCK_TYPES_H
+#pragma once
 
 #include "trace/writer.h"
 #include <stdatomic.h>
@@ -49,6 +48,4 @@ void block_types_write_language(struct block_types *types, struct trace_writer *
 
 /* The names may be lost. */
 void block_types_forget_names(struct block_types *types);
-
-#endif
 /* SPDX-License-Identifier: MIT */

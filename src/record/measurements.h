@@ -9,8 +9,7 @@
  * last one is less than half of the interval, and so little that the measurement would take more
  * than that part of it. But one comes after each second; in a long run after an eighth of its
  * time, at most ten seconds. */
-#ifndef RECORD_MEASUREMENTS_H
-#define RECORD_MEASUREMENTS_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -35,6 +34,4 @@ bool measurements_claim(struct measurements *all, uint64_t time);
  * `processor` 0: not known, or none was used. */
 bool measurements_begin(struct measurements *all, uint64_t time, uint64_t processor);
 void measurements_end(struct measurements *all, uint64_t time, uint64_t now);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,6 @@
 /* The recorder: a profile whose callbacks write a trace. The only part that knows both profiles and
  * traces. */
-#ifndef RECORD_RECORDER_H
-#define RECORD_RECORDER_H
+#pragma once
 
 #include "base/cgroup.h"
 #include "base/image.h"
@@ -213,6 +212,4 @@ void recorder_close(struct recorder *recorder);
 
 /* Called in a forked child: leaves the trace to the parent, and writes nothing any more. */
 void recorder_forget(struct recorder *recorder);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* The members of a recorder, for the files that make it up. */
-#ifndef RECORD_RECORDER_STATE_H
-#define RECORD_RECORDER_STATE_H
+#pragma once
 
 #include "base/kept_file.h"
 #include "base/os.h"
@@ -64,6 +63,4 @@ struct recorder {
 static inline uint64_t recorder_now(const struct recorder *recorder) {
   return os_monotonic_ns() - recorder->start_ns;
 }
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* What the environment requests of a program that writes its own trace. */
-#ifndef RECORD_REQUESTED_H
-#define RECORD_REQUESTED_H
+#pragma once
 
 #include <winnow/profile.h>
 
@@ -12,6 +11,4 @@ wn_memprof_options recording_usual(void);
  * becomes a fresh one. Else `*path` becomes NULL, and also in a process that `winnow record`
  * records: there the request is for malloc's heap. WN_EINVAL: a variable is wrong. */
 wn_status recording_requested(const char **path, wn_memprof_options *options);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,8 +1,7 @@
 /* A process's title and name. Programs write over their arguments and name their first thread, so
  * that users can tell their processes apart. The trace gets a record of each change that a look
  * finds. */
-#ifndef RECORD_TITLES_H
-#define RECORD_TITLES_H
+#pragma once
 
 #include "trace/event.h"
 #include "trace/writer.h"
@@ -32,6 +31,4 @@ void titles_write_if_new(struct titles *titles, struct trace_writer *writer, uin
 
 /* What was written may be gone: what differs from the begin of the run is written again. */
 void titles_forget(struct titles *titles);
-
-#endif
 /* SPDX-License-Identifier: MIT */

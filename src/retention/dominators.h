@@ -5,8 +5,7 @@
  * The algorithm is semi-NCA, of Georgiadis, Tarjan and Werneck, "Finding Dominators in Practice"
  * (Journal of Graph Algorithms and Applications 10, 2006), with path compression. No function here
  * recurses. */
-#ifndef RETENTION_DOMINATORS_H
-#define RETENTION_DOMINATORS_H
+#pragma once
 
 #include "retention/graph.h"
 
@@ -32,6 +31,4 @@ struct dominators_walk {
   void *context;
 };
 void dominators_walk(const struct dominators *dominators, const struct dominators_walk *walk);
-
-#endif
 /* SPDX-License-Identifier: MIT */

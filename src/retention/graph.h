@@ -16,8 +16,7 @@
  *
  * graph_search gives each node that is reachable its parent, too: by these a shortest path leads to
  * the root. */
-#ifndef RETENTION_GRAPH_H
-#define RETENTION_GRAPH_H
+#pragma once
 
 #include "snapshot/reader.h"
 #include <stdbool.h>
@@ -150,6 +149,4 @@ static inline bool node_set_add(uint8_t *set, uint32_t node) {
 static inline bool graph_is_reachable(const struct graph *graph, uint32_t node) {
   return node == NODE_ALL || graph->parent[node] != NOWHERE;
 }
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,6 @@
 /* Which holders lead to a block: all from whose roots a path goes there. No one of them need hold
  * it. */
-#ifndef RETENTION_LEADING_H
-#define RETENTION_LEADING_H
+#pragma once
 
 #include "retention/graph.h"
 
@@ -19,6 +18,4 @@ void leading_close(struct leading *leading);
 /* Writes the nodes of at most `most` holders, the nearest ones first, and returns how many there
  * are. */
 size_t leading_holders(struct leading *leading, uint32_t node, uint32_t *holders, size_t most);
-
-#endif
 /* SPDX-License-Identifier: MIT */

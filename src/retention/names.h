@@ -1,6 +1,5 @@
 /* The names of roots and blocks, as all screens have them. */
-#ifndef RETENTION_NAMES_H
-#define RETENTION_NAMES_H
+#pragma once
 
 #include "retention/graph.h"
 
@@ -13,6 +12,4 @@ enum { NAME_MOST = 1100 };
  * and a block's type with what the language says of the block. */
 const char *holder_name(const struct graph *graph, uint32_t node, char name[NAME_MOST]);
 const char *block_name(const struct graph *graph, uint32_t node, char name[NAME_MOST]);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -4,8 +4,7 @@
  * the name or the number of the field that led to it; the fields of a long block are one, `[*]`.
  * Blocks of one type that follow each other, as in a list or a tree, are one step, unless the
  * language describes them. So all cells of a list, and all entries of a table, are in one group. */
-#ifndef RETENTION_PATHS_H
-#define RETENTION_PATHS_H
+#pragma once
 
 #include "retention/dominators.h"
 
@@ -45,6 +44,4 @@ void paths_free(struct paths *paths);
 
 /* Writes the last `most` steps to a node, the first one first, and returns how many there are. */
 size_t paths_steps(const struct graph *graph, uint32_t node, struct path_step *steps, size_t most);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* Building the edges of a graph, and those of ephemerons (graph.h). */
-#ifndef RETENTION_SEARCH_H
-#define RETENTION_SEARCH_H
+#pragma once
 
 #include "retention/graph.h"
 
@@ -38,6 +37,4 @@ bool graph_add_edge(struct graph_adding *adding, uint32_t field, uint32_t to);
 
 /* Adds the edges to the data of ephemerons. False as graph_add_edge. */
 bool graph_hang_data(struct graph *graph, struct ephemerons *ephemerons);
-
-#endif
 /* SPDX-License-Identifier: MIT */

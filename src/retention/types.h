@@ -1,7 +1,6 @@
 /* What the blocks of each type retain together: the sum over those that no block of the type
  * dominates, so that nothing counts twice. */
-#ifndef RETENTION_TYPES_H
-#define RETENTION_TYPES_H
+#pragma once
 
 #include "retention/dominators.h"
 
@@ -19,6 +18,4 @@ struct type_table {
 bool type_table_make(struct type_table *table, const struct graph *graph,
                      const struct dominators *dominators);
 void type_table_free(struct type_table *table);
-
-#endif
 /* SPDX-License-Identifier: MIT */

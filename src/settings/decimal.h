@@ -2,8 +2,7 @@
  *
  * strtod is not used, since it takes the decimal point from LC_NUMERIC. No function here allocates.
  */
-#ifndef SETTINGS_DECIMAL_H
-#define SETTINGS_DECIMAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +21,4 @@ bool decimal_whole(const char *text, uint64_t *value);
  * Ki, Mi, Gi and Ti by 1024, and a B may follow. False, and *value is unchanged: it is not such a
  * size, or 2^64 or more. */
 bool decimal_bytes(const char *text, uint64_t *value);
-
-#endif
 /* SPDX-License-Identifier: MIT */

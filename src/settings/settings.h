@@ -9,8 +9,7 @@
  * The preloaded library reads its variables at the first allocation of the process, before the C
  * library is initialised. So no function here allocates, takes a lock or reads the locale.
  */
-#ifndef SETTINGS_SETTINGS_H
-#define SETTINGS_SETTINGS_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -98,6 +97,4 @@ void setting_complain_of_variable(char complaint[SETTING_COMPLAINT_BYTES], enum 
                                   const char *text);
 void setting_complain_of_option(char complaint[SETTING_COMPLAINT_BYTES], enum setting setting,
                                 const char *text);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -8,8 +8,7 @@
  * does not have may hold them. Its exit status is the errno of a failure.
  *
  * The file has another name until it is whole, and then replaces what was there. */
-#ifndef SNAPSHOT_FILE_H
-#define SNAPSHOT_FILE_H
+#pragma once
 
 #include "snapshot/writer.h"
 #include <signal.h>
@@ -44,6 +43,4 @@ wn_status snapshot_file_wait(struct snapshot_file *file, long copy);
 
 /* Closes the file, which is there if `status` is WN_OK and so is the result. */
 wn_status snapshot_file_close(struct snapshot_file *file, wn_status status);
-
-#endif
 /* SPDX-License-Identifier: MIT */

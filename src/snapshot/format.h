@@ -35,8 +35,7 @@
  * is 0, the one after FORMS - 1 replaces the first, and so on.
  *
  * Version 1 had no forms: a block began with type << 3 | described << 2 | shape. */
-#ifndef SNAPSHOT_FORMAT_H
-#define SNAPSHOT_FORMAT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -108,6 +107,4 @@ struct segment_header {
 _Static_assert(sizeof(struct snapshot_header) == 16 && sizeof(struct segment_header) == 12, "no padding");
 
 static const unsigned char snapshot_magic[8] = {0x89, 'W', 'N', 'h', 'e', 'a', 'p', '\n'};
-
-#endif
 /* SPDX-License-Identifier: MIT */

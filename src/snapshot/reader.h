@@ -1,6 +1,5 @@
 /* Reads a snapshot (format.h) that is in memory. Nothing is assumed of the bytes. */
-#ifndef SNAPSHOT_READER_H
-#define SNAPSHOT_READER_H
+#pragma once
 
 #include "snapshot/format.h"
 #include "trace/codec.h"
@@ -47,6 +46,4 @@ bool snapshot_is(const void *bytes, size_t count);
  * are no snapshot, or one of a newer version; wn_last_error says which. WN_ENOMEM. */
 wn_status snapshot_read(const void *bytes, size_t count, const struct snapshot_visitor *visitor,
                         bool *complete);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,6 @@
 /* Writes a snapshot (format.h) to a descriptor. Takes no memory and no lock: the world may be
  * stopped, and the process may be the child of a fork. One thread. */
-#ifndef SNAPSHOT_WRITER_H
-#define SNAPSHOT_WRITER_H
+#pragma once
 
 #include "snapshot/format.h"
 #include "trace/codec.h"
@@ -62,6 +61,4 @@ void snapshot_sample(struct snapshot_writer *writer, uintptr_t block, uint64_t n
 
 /* Writes the end. False: something could not be written; `error` says why. */
 bool snapshot_end(struct snapshot_writer *writer);
-
-#endif
 /* SPDX-License-Identifier: MIT */

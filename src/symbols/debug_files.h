@@ -1,8 +1,7 @@
 /* Files with debugging information by their build-id: those that a server sent, and those anywhere
  * below the search folders, whatever they are called there. The folders are looked through when a
  * file is first asked for that the usual places do not have. */
-#ifndef SYMBOLS_DEBUG_FILES_H
-#define SYMBOLS_DEBUG_FILES_H
+#pragma once
 
 #include "base/index.h"
 #include <stdbool.h>
@@ -29,6 +28,4 @@ bool debug_files_add(struct debug_files *files, const unsigned char *build_id, s
                      const char *path);
 
 void debug_files_destroy(struct debug_files *files);
-
-#endif
 /* SPDX-License-Identifier: MIT */

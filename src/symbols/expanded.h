@@ -1,7 +1,6 @@
 /* Files of ELF with their compressed debugging sections (zlib, zstd) expanded, which libdw reads in
  * part only: elfutils 0.188 knows no zstd. */
-#ifndef SYMBOLS_EXPANDED_H
-#define SYMBOLS_EXPANDED_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,6 +15,4 @@ int regular_open(const char *path);
  * or if it cannot be copied; otherwise that of a copy in memory, and `fd` is closed. The copy's
  * size is taken from *budget. A section that is damaged, or claims to be too large, is left out. */
 int expanded(int fd, uint64_t *budget);
-
-#endif
 /* SPDX-License-Identifier: MIT */

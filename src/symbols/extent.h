@@ -1,6 +1,5 @@
 /* The code of a function, by what stripped files keep for exceptions and backtraces. */
-#ifndef SYMBOLS_EXTENT_H
-#define SYMBOLS_EXTENT_H
+#pragma once
 
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
@@ -12,6 +11,4 @@ struct extent {
 /* False if the file has no such function, or no sorted table of them. A cold part that lies elsewhere is
  * a function of its own. */
 bool extent_find(Dwfl_Module *module, Dwarf_Addr address, struct extent *extent);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -6,8 +6,7 @@
  * set, is given up. If no server has said anything at all in that time, all others are, too.
  *
  * PAUSE: after such a silence, or Ctrl-C, this process asks no server for 10 minutes. */
-#ifndef SYMBOLS_FETCH_H
-#define SYMBOLS_FETCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,6 +39,4 @@ unsigned fetch_silence(void);
  * that. What came until then is there. ENOSYS: libdebuginfod cannot be used. One call at a time.
  * `progress` may be NULL. */
 void fetch_files(struct fetch_file *files, size_t count, fetch_progress *progress, void *context);
-
-#endif
 /* SPDX-License-Identifier: MIT */

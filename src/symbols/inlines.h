@@ -7,8 +7,7 @@
  * outer before inner. Later questions are a binary search. The index also has the classes and
  * namespaces of those functions that have no linkage name, which would contain them.
  */
-#ifndef SYMBOLS_INLINES_H
-#define SYMBOLS_INLINES_H
+#pragma once
 
 #include "symbols/split.h"
 #include <elfutils/libdwfl.h>
@@ -43,6 +42,4 @@ size_t inlines_find(struct inlines *inlines, Dwfl_Module *module, Dwarf_Addr add
  * from 1 on. */
 size_t inlines_scopes(const struct inlines *inlines, const struct unit_place *place, Dwarf_Die *function,
                       Dwarf_Die *scopes, size_t most, unsigned *number);
-
-#endif
 /* SPDX-License-Identifier: MIT */

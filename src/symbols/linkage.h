@@ -1,6 +1,5 @@
 /* Readable names from the names that the linker uses. */
-#ifndef SYMBOLS_LINKAGE_H
-#define SYMBOLS_LINKAGE_H
+#pragma once
 
 /* The readable form of a C++ or Rust name, or of a C name with a compiler's suffix, from malloc;
  * NULL if the name stays as it is. The types of the results of templates are left out, as names of other
@@ -10,6 +9,4 @@ char *name_demangle(const char *linkage);
 
 /* Replaces "> >" in a name by ">>", the form in use since C++11. */
 void name_join_brackets(char *name);
-
-#endif
 /* SPDX-License-Identifier: MIT */

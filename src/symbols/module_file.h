@@ -1,6 +1,5 @@
 /* The file of a module: found, checked by its build-id, and opened. */
-#ifndef SYMBOLS_MODULE_FILE_H
-#define SYMBOLS_MODULE_FILE_H
+#pragma once
 
 #include "symbols/debug_files.h"
 #include "symbols/symbols.h"
@@ -34,6 +33,4 @@ void module_file_close(struct module_file *file);
 /* libdwfl's list of folders for debugging symbols, with the search folders added. The caller frees
  * it. NULL without memory. */
 char *module_debug_path(const char *const *search);
-
-#endif
 /* SPDX-License-Identifier: MIT */

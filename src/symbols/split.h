@@ -1,8 +1,7 @@
 /* Split DWARF: the debugging information of a unit in a file of its own (.dwo), or of all units
  * in one package (.dwp); the program has skeletons of the units, with their lines. DWARF 5, and
  * GNU's of DWARF 4. */
-#ifndef SYMBOLS_SPLIT_H
-#define SYMBOLS_SPLIT_H
+#pragma once
 
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
@@ -41,6 +40,4 @@ bool split_find(struct splits *splits, Dwfl_Module *module, Dwarf_Die *skeleton,
 /* dwarf_ranges for an entry of a split unit; begin with *at = 0. */
 bool split_next_range(const struct split *split, Dwarf_Die *entry, ptrdiff_t *at, Dwarf_Addr *base,
                       Dwarf_Addr *begin, Dwarf_Addr *end);
-
-#endif
 /* SPDX-License-Identifier: MIT */

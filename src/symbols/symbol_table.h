@@ -1,6 +1,5 @@
 /* The functions of a module's symbol tables, by address. */
-#ifndef SYMBOLS_SYMBOL_TABLE_H
-#define SYMBOLS_SYMBOL_TABLE_H
+#pragma once
 
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
@@ -29,6 +28,4 @@ const char *symbol_table_find(struct symbol_table *table, Dwfl_Module *module, G
  * if there is none. */
 const char *symbol_table_find_sizeless(struct symbol_table *table, Dwfl_Module *module, GElf_Addr begin,
                                        GElf_Addr address);
-
-#endif
 /* SPDX-License-Identifier: MIT */

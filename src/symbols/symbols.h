@@ -8,8 +8,7 @@
  * from the call-frame information, or "libfoo+0xoffset" if that is missing too. Not thread-safe:
  * one thread uses a `struct symbols`.
  */
-#ifndef SYMBOLS_SYMBOLS_H
-#define SYMBOLS_SYMBOLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,6 +85,4 @@ size_t symbols_resolve(struct symbols *symbols, const struct symbol_module *modu
  * is missing. */
 enum symbols_state symbols_state(struct symbols *symbols, const struct symbol_module *module,
                                  const char **hint);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,6 @@
 /* The debug files that modules need from a server, each once, and what to say of those that do not
  * come. */
-#ifndef SYMBOLS_WANTED_H
-#define SYMBOLS_WANTED_H
+#pragma once
 
 #include "symbols/fetch.h"
 
@@ -21,6 +20,4 @@ void wanted_add(struct wanted *wanted, const char *name, size_t number, const un
 /* Frees the paths. Says how many files did not come and why, for the first reason other than that
  * no server has them, in text that the caller frees; NULL: there is no such reason. */
 char *wanted_end(struct wanted *wanted);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -5,8 +5,7 @@
  * site is the line that allocated. How many bytes the blocks of a site have is estimated, as in a
  * report; what holds a block is exact. What the sampled blocks retain is not added up: a list would
  * count again for each of its cells. */
-#ifndef RETENTION_SITES_SITES_H
-#define RETENTION_SITES_SITES_H
+#pragma once
 
 #include "analysis/load/recording.h"
 #include "retention/dominators.h"
@@ -35,6 +34,4 @@ struct sites {
 wn_status sites_find(struct sites *sites, const struct graph *graph, const struct dominators *dominators,
                      const char *trace);
 void sites_free(struct sites *sites);
-
-#endif
 /* SPDX-License-Identifier: MIT */
