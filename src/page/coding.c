@@ -143,24 +143,32 @@ static uint64_t coding_load(const unsigned char *at, size_t width) {
   return number;
 }
 
-void code_column(struct coding *coding, void *items, size_t count, size_t stride, size_t offset, size_t width,
-                 enum column how) {
-  uint64_t most = how == COLUMN_FLAG ? 1
-                  : width == 8       ? UINT64_MAX
-                                     : ((uint64_t)1 << 8 * width) - 1,
+static void code_column(struct coding *coding, void *items, size_t count, size_t stride,
+                        const struct column *column) {
+  size_t width = column->width;
+  bool delta = column->how == COLUMN_DELTA;
+  uint64_t most = column->how == COLUMN_FLAG ? 1
+                  : width == 8               ? UINT64_MAX
+                                             : ((uint64_t)1 << 8 * width) - 1,
            before = 0;
   for (size_t i = 0; i < count && !coding_failed(coding); i++) {
-    unsigned char *at = (unsigned char *)items + i * stride + offset;
+    unsigned char *at = (unsigned char *)items + i * stride + column->offset;
     uint64_t number = coding->writing ? coding_load(at, width) : 0;
     if (coding->writing) {
-      coding_put_number(coding, how == COLUMN_DELTA ? zigzag(number - before) : number);
+      coding_put_number(coding, delta ? zigzag(number - before) : number);
     } else {
       number = coding_take_number(coding);
-      if (how == COLUMN_DELTA) number = before + unzigzag(number);
+      if (delta) number = before + unzigzag(number);
       if (number > most) coding_fail(coding, "a number is too large");
       if (!coding->fault) memcpy(at, &number, width);
     }
     before = number;
   }
+}
+
+void code_table(struct coding *coding, void **items, size_t *count, size_t size, size_t more,
+                const struct column *columns, size_t column_count) {
+  code_array(coding, items, count, size, column_count + more);
+  for (size_t i = 0; i < column_count; i++) code_column(coding, *items, *count, size, &columns[i]);
 }
 /* SPDX-License-Identifier: MIT */

@@ -52,16 +52,36 @@ void code_count(struct coding *coding, size_t *count, size_t least);
 /* The count of an array, of which at least `least` bytes follow for each item. Reading: allocates
  * the items, all zero; the caller frees them. */
 void code_array(struct coding *coding, void **items, size_t *count, size_t size, size_t least);
+#define CODE_ARRAY(coding, items, count, least) \
+  code_array(coding, (void **)&(items), &(count), sizeof *(items), least)
 
-/* How a column stands: each number as it is; its difference from the one before it; or 0 and 1. */
-enum column { COLUMN_PLAIN, COLUMN_DELTA, COLUMN_FLAG };
+/* A column: one member of all items, of 1, 4 or 8 bytes. It has each number as it is, its difference
+ * from the one before it, or 0 and 1. */
+struct column {
+  size_t offset, width;
+  enum column_how { COLUMN_PLAIN, COLUMN_DELTA, COLUMN_FLAG } how;
+};
+#define COLUMN(member, how) \
+  { offsetof(column_item, member), sizeof(((column_item *)0)->member), how }
+#define PLAIN(member) COLUMN(member, COLUMN_PLAIN)
+#define DELTA(member) COLUMN(member, COLUMN_DELTA)
+#define FLAG(member)  COLUMN(member, COLUMN_FLAG)
 
-/* One member of all items of an array. `width`: its bytes, 1, 4 or 8. */
-void code_column(struct coding *coding, void *items, size_t count, size_t stride, size_t offset, size_t width,
-                 enum column how);
-#define CODE_COLUMN(coding, items, count, member, how)                                       \
-  code_column(coding, items, count, sizeof *(items), offsetof(__typeof__(*(items)), member), \
-              sizeof(items)->member, how)
+/* An array, and its columns. `more`: how many bytes at least follow the columns for each item. */
+void code_table(struct coding *coding, void **items, size_t *count, size_t size, size_t more,
+                const struct column *columns, size_t column_count);
+#define CODE_TABLE(coding, items, count, more, ...)                                              \
+  do {                                                                                           \
+    typedef __typeof__(*(items)) column_item;                                                    \
+    const struct column columns_of_items[] = {__VA_ARGS__};                                      \
+    code_table(coding, (void **)&(items), &(count), sizeof(column_item), more, columns_of_items, \
+               sizeof columns_of_items / sizeof *columns_of_items);                              \
+  } while (0)
+
+/* An array of numbers. */
+#define CODE_NUMBERS(coding, items, count, how)                       \
+  code_table(coding, (void **)&(items), &(count), sizeof *(items), 0, \
+             &(const struct column){0, sizeof *(items), how}, 1)
 
 /* Writing: append bytes, or a number. */
 void coding_put(struct coding *coding, const void *bytes, size_t count);

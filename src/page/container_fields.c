@@ -4,9 +4,6 @@
 #include "page/container.h"
 #include <stdlib.h>
 
-#define ARRAY(coding, items, count, columns) \
-  code_array(coding, (void **)&(items), &(count), sizeof *(items), columns)
-
 /* ---- a source without events ---- */
 
 static const struct container_source *container_fields_of(const struct source *source) {
@@ -161,56 +158,32 @@ static void code_counters(struct coding *coding, struct samples *samples) {
 /* ---- HEAP ---- */
 
 static void code_collections(struct coding *coding, struct heap_life *life, uint64_t end_ns) {
-  ARRAY(coding, life->collections, life->collection_count, 12);
-  struct trace_collection *items = life->collections;
-  size_t count = life->collection_count;
-  CODE_COLUMN(coding, items, count, time_ns, COLUMN_DELTA);
-  CODE_COLUMN(coding, items, count, thread, COLUMN_PLAIN);
-  CODE_COLUMN(coding, items, count, kind, COLUMN_PLAIN);
-  CODE_COLUMN(coding, items, count, ns, COLUMN_PLAIN);
-  CODE_COLUMN(coding, items, count, minor_words, COLUMN_DELTA);
-  CODE_COLUMN(coding, items, count, promoted_words, COLUMN_DELTA);
-  CODE_COLUMN(coding, items, count, direct_words, COLUMN_DELTA);
-  CODE_COLUMN(coding, items, count, minor_collections, COLUMN_DELTA);
-  CODE_COLUMN(coding, items, count, major_cycles, COLUMN_DELTA);
-  CODE_COLUMN(coding, items, count, heap_words, COLUMN_DELTA);
-  CODE_COLUMN(coding, items, count, live_words, COLUMN_DELTA);
-  CODE_COLUMN(coding, items, count, domains, COLUMN_DELTA);
-  check_times(coding, items, count, sizeof *items, end_ns);
+  CODE_TABLE(coding, life->collections, life->collection_count, 0, DELTA(time_ns), PLAIN(thread), PLAIN(kind),
+             PLAIN(ns), DELTA(minor_words), DELTA(promoted_words), DELTA(direct_words),
+             DELTA(minor_collections), DELTA(major_cycles), DELTA(heap_words), DELTA(live_words),
+             DELTA(domains));
+  check_times(coding, life->collections, life->collection_count, sizeof *life->collections, end_ns);
 }
 
 static void code_pauses(struct coding *coding, struct heap_life *life, uint64_t end_ns) {
-  ARRAY(coding, life->pauses, life->pause_count, 7);
+  CODE_TABLE(coding, life->pauses, life->pause_count, 0, DELTA(time_ns), PLAIN(thread), PLAIN(domain),
+             PLAIN(kind), PLAIN(ns), DELTA(count), DELTA(total_ns));
   struct trace_pause *items = life->pauses;
   size_t count = life->pause_count;
-  CODE_COLUMN(coding, items, count, time_ns, COLUMN_DELTA);
-  CODE_COLUMN(coding, items, count, thread, COLUMN_PLAIN);
-  CODE_COLUMN(coding, items, count, domain, COLUMN_PLAIN);
-  CODE_COLUMN(coding, items, count, kind, COLUMN_PLAIN);
-  CODE_COLUMN(coding, items, count, ns, COLUMN_PLAIN);
-  CODE_COLUMN(coding, items, count, count, COLUMN_DELTA);
-  CODE_COLUMN(coding, items, count, total_ns, COLUMN_DELTA);
   check_times(coding, items, count, sizeof *items, end_ns);
   for (size_t i = 0; i < count && !coding_failed(coding); i++)
     if (items[i].kind >= TRACE_PAUSES) coding_fail(coding, "a pause is of no kind");
 }
 
 static void code_domains(struct coding *coding, struct heap_life *life, uint64_t end_ns) {
-  ARRAY(coding, life->domains, life->domain_count, 4);
-  struct trace_domain *items = life->domains;
-  size_t count = life->domain_count;
-  CODE_COLUMN(coding, items, count, time_ns, COLUMN_DELTA);
-  CODE_COLUMN(coding, items, count, thread, COLUMN_PLAIN);
-  CODE_COLUMN(coding, items, count, domain, COLUMN_PLAIN);
-  CODE_COLUMN(coding, items, count, what, COLUMN_PLAIN);
-  check_times(coding, items, count, sizeof *items, end_ns);
+  CODE_TABLE(coding, life->domains, life->domain_count, 0, DELTA(time_ns), PLAIN(thread), PLAIN(domain),
+             PLAIN(what));
+  check_times(coding, life->domains, life->domain_count, sizeof *life->domains, end_ns);
 }
 
 /* What heap_life_complete computed. */
 static void code_derived(struct coding *coding, struct heap_life *life) {
-  ARRAY(coding, life->cycles, life->cycle_count, 1);
-  code_column(coding, life->cycles, life->cycle_count, sizeof *life->cycles, 0, sizeof *life->cycles,
-              COLUMN_DELTA);
+  CODE_NUMBERS(coding, life->cycles, life->cycle_count, COLUMN_DELTA);
   for (unsigned kind = 0; kind < TRACE_PAUSES; kind++) {
     code_number(coding, &life->paused[kind].count, UINT64_MAX);
     code_number(coding, &life->paused[kind].total_ns, UINT64_MAX);
@@ -274,18 +247,10 @@ static void complete_mapping(struct coding *coding, struct row *row, uint64_t en
 }
 
 static void code_mappings(struct coding *coding, struct mapped *mapped) {
-  ARRAY(coding, mapped->rows, mapped->count, 10);
+  CODE_TABLE(coding, mapped->rows, mapped->count, 1, DELTA(block), DELTA(begin_ns), DELTA(end_ns),
+             DELTA(born_ns), DELTA(died_ns), PLAIN(size), PLAIN(stack), PLAIN(thread), PLAIN(source));
   struct row *rows = mapped->rows;
   size_t count = mapped->count;
-  CODE_COLUMN(coding, rows, count, block, COLUMN_DELTA);
-  CODE_COLUMN(coding, rows, count, begin_ns, COLUMN_DELTA);
-  CODE_COLUMN(coding, rows, count, end_ns, COLUMN_DELTA);
-  CODE_COLUMN(coding, rows, count, born_ns, COLUMN_DELTA);
-  CODE_COLUMN(coding, rows, count, died_ns, COLUMN_DELTA);
-  CODE_COLUMN(coding, rows, count, size, COLUMN_PLAIN);
-  CODE_COLUMN(coding, rows, count, stack, COLUMN_PLAIN);
-  CODE_COLUMN(coding, rows, count, thread, COLUMN_PLAIN);
-  CODE_COLUMN(coding, rows, count, source, COLUMN_PLAIN);
   for (size_t i = 0; i < count && !coding_failed(coding); i++) {
     uint64_t flags = (uint64_t)rows[i].first | (uint64_t)rows[i].last << 1;
     code_number(coding, &flags, 3);
@@ -319,22 +284,11 @@ void code_meta(struct coding *coding, struct container_facts *facts, struct samp
 }
 
 void code_times(struct coding *coding, struct samples *samples) {
-  ARRAY(coding, samples->memory, samples->memory_count, 11);
-  struct memory_point *points = samples->memory;
-  size_t count = samples->memory_count;
-  CODE_COLUMN(coding, points, count, time_ns, COLUMN_DELTA);
-  CODE_COLUMN(coding, points, count, rss_bytes, COLUMN_DELTA);
-  CODE_COLUMN(coding, points, count, private_bytes, COLUMN_DELTA);
-  CODE_COLUMN(coding, points, count, peak_bytes, COLUMN_DELTA);
-  CODE_COLUMN(coding, points, count, complete, COLUMN_FLAG);
-  CODE_COLUMN(coding, points, count, own_bytes, COLUMN_DELTA);
-  CODE_COLUMN(coding, points, count, asked, COLUMN_PLAIN);
-  CODE_COLUMN(coding, points, count, in_use_bytes, COLUMN_DELTA);
-  CODE_COLUMN(coding, points, count, free_bytes, COLUMN_DELTA);
-  CODE_COLUMN(coding, points, count, cost_ns, COLUMN_DELTA);
-  CODE_COLUMN(coding, points, count, processor_ns, COLUMN_DELTA);
-  check_times(coding, points, count, sizeof *points, samples->end_ns);
-  ARRAY(coding, samples->threads, samples->thread_count, 3);
+  CODE_TABLE(coding, samples->memory, samples->memory_count, 0, DELTA(time_ns), DELTA(rss_bytes),
+             DELTA(private_bytes), DELTA(peak_bytes), FLAG(complete), DELTA(own_bytes), PLAIN(asked),
+             DELTA(in_use_bytes), DELTA(free_bytes), DELTA(cost_ns), DELTA(processor_ns));
+  check_times(coding, samples->memory, samples->memory_count, sizeof *samples->memory, samples->end_ns);
+  CODE_ARRAY(coding, samples->threads, samples->thread_count, 3);
   for (size_t i = 0; i < samples->thread_count && !coding_failed(coding); i++) {
     code_u32(coding, &samples->threads[i].thread);
     code_number(coding, &samples->threads[i].time_ns, UINT64_MAX);
@@ -345,11 +299,11 @@ void code_times(struct coding *coding, struct samples *samples) {
 
 void code_rates(struct coding *coding, struct samples *samples) {
   size_t count = samples->rate_count;
-  ARRAY(coding, samples->rates, count, 8);
+  CODE_ARRAY(coding, samples->rates, count, 8);
   for (size_t i = 0; i < count && !coding_failed(coding); i++) code_double(coding, &samples->rates[i]);
   if (!count || count > UINT16_MAX) coding_fail(coding, "there are no rates, or too many");
   samples->rate_count = (uint16_t)count;
-  ARRAY(coding, samples->rate_changes, samples->rate_change_count, 11);
+  CODE_ARRAY(coding, samples->rate_changes, samples->rate_change_count, 11);
   for (size_t i = 0; i < samples->rate_change_count && !coding_failed(coding); i++) {
     struct rate_change *change = &samples->rate_changes[i];
     code_number(coding, &change->time_ns, UINT64_MAX);
@@ -362,23 +316,15 @@ void code_rates(struct coding *coding, struct samples *samples) {
 }
 
 void code_groups(struct coding *coding, struct samples *samples) {
-  ARRAY(coding, samples->groups, samples->group_count, 7);
-  struct trace_group *groups = samples->groups;
-  size_t count = samples->group_count;
-  CODE_COLUMN(coding, groups, count, time_ns, COLUMN_DELTA);
-  CODE_COLUMN(coding, groups, count, thread, COLUMN_PLAIN);
-  CODE_COLUMN(coding, groups, count, limit, COLUMN_DELTA);
-  CODE_COLUMN(coding, groups, count, high, COLUMN_DELTA);
-  CODE_COLUMN(coding, groups, count, current, COLUMN_DELTA);
-  CODE_COLUMN(coding, groups, count, kills, COLUMN_DELTA);
-  CODE_COLUMN(coding, groups, count, pressure_us, COLUMN_DELTA);
+  CODE_TABLE(coding, samples->groups, samples->group_count, 0, DELTA(time_ns), PLAIN(thread), DELTA(limit),
+             DELTA(high), DELTA(current), DELTA(kills), DELTA(pressure_us));
   if (samples->process_count == 1) code_bool(coding, &samples->processes->writing);
-  check_times(coding, groups, count, sizeof *groups, samples->end_ns);
+  check_times(coding, samples->groups, samples->group_count, sizeof *samples->groups, samples->end_ns);
 }
 
 void code_processes(struct coding *coding, struct samples *samples, uint64_t unit_ns) {
   size_t count = samples->process_count;
-  ARRAY(coding, samples->processes, count, 18);
+  CODE_ARRAY(coding, samples->processes, count, 18);
   if (count > UINT32_MAX - 1) coding_fail(coding, "there are too many processes");
   samples->process_count = coding_failed(coding) ? 0 : (uint32_t)count;
   for (uint32_t i = 0; i < samples->process_count && !coding_failed(coding); i++)
@@ -409,10 +355,7 @@ void code_maps(struct coding *coding, struct samples *samples, uint32_t node_cou
   code_mappings(coding, mapped);
   for (size_t i = 0; i < mapped->count && !coding_failed(coding) && !coding->writing; i++)
     complete_mapping(coding, &mapped->rows[i], samples->end_ns, node_count);
-  ARRAY(coding, mapped->touches, mapped->touch_count, 4);
-  CODE_COLUMN(coding, mapped->touches, mapped->touch_count, mapping, COLUMN_DELTA);
-  CODE_COLUMN(coding, mapped->touches, mapped->touch_count, time_ns, COLUMN_DELTA);
-  CODE_COLUMN(coding, mapped->touches, mapped->touch_count, bytes, COLUMN_DELTA);
-  CODE_COLUMN(coding, mapped->touches, mapped->touch_count, files, COLUMN_PLAIN);
+  CODE_TABLE(coding, mapped->touches, mapped->touch_count, 0, DELTA(mapping), DELTA(time_ns), DELTA(bytes),
+             PLAIN(files));
 }
 /* SPDX-License-Identifier: MIT */

@@ -19,13 +19,8 @@ static bool container_listing_is_whole(const struct listing *listing, const stru
 /* ---- shared ---- */
 
 void code_listing(struct coding *coding, struct listing *listing) {
-  code_array(coding, (void **)&listing->files, &listing->file_count, sizeof *listing->files, 2);
-  CODE_COLUMN(coding, listing->files, listing->file_count, file, COLUMN_DELTA);
-  CODE_COLUMN(coding, listing->files, listing->file_count, state, COLUMN_PLAIN);
-  code_array(coding, (void **)&listing->excerpts, &listing->excerpt_count, sizeof *listing->excerpts, 4);
-  CODE_COLUMN(coding, listing->excerpts, listing->excerpt_count, file, COLUMN_DELTA);
-  CODE_COLUMN(coding, listing->excerpts, listing->excerpt_count, first, COLUMN_DELTA);
-  CODE_COLUMN(coding, listing->excerpts, listing->excerpt_count, count, COLUMN_PLAIN);
+  CODE_TABLE(coding, listing->files, listing->file_count, 0, DELTA(file), PLAIN(state));
+  CODE_TABLE(coding, listing->excerpts, listing->excerpt_count, 1, DELTA(file), DELTA(first), PLAIN(count));
   for (size_t i = 0; i < listing->excerpt_count; i++) code_string(coding, &listing->excerpts[i].text);
 }
 

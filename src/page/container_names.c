@@ -5,9 +5,6 @@
 #include "page/ranks.h"
 #include <stdlib.h>
 
-#define ARRAY(coding, items, count, columns) \
-  code_array(coding, (void **)&(items), &(count), sizeof *(items), columns)
-
 /* ---- numbers ---- */
 
 /* Marks a node and its callers. */
@@ -170,8 +167,7 @@ static bool copy_wrappers(struct stored_stacks *stacks, const struct recording *
 }
 
 static void code_types_of_rows(struct coding *coding, struct samples *samples, size_t *rows) {
-  ARRAY(coding, samples->row_types, *rows, 1);
-  code_column(coding, samples->row_types, *rows, 4, 0, 4, COLUMN_PLAIN);
+  CODE_NUMBERS(coding, samples->row_types, *rows, COLUMN_PLAIN);
 }
 
 static bool copy_builds(struct stored_stacks *stacks, const struct names *names,
@@ -225,38 +221,22 @@ void write_types(struct coding *coding, struct samples *samples) {
 
 void code_frames(struct coding *coding, struct stored_stacks *stacks) {
   struct frame_lists *lists = &stacks->lists;
-  ARRAY(coding, lists->frames, lists->frame_count, 10);
-  CODE_COLUMN(coding, lists->frames, lists->frame_count, function, COLUMN_DELTA);
-  CODE_COLUMN(coding, lists->frames, lists->frame_count, module, COLUMN_PLAIN);
-  CODE_COLUMN(coding, lists->frames, lists->frame_count, file, COLUMN_DELTA);
-  CODE_COLUMN(coding, lists->frames, lists->frame_count, line, COLUMN_PLAIN);
-  CODE_COLUMN(coding, lists->frames, lists->frame_count, first_column, COLUMN_PLAIN);
-  CODE_COLUMN(coding, lists->frames, lists->frame_count, last_column, COLUMN_PLAIN);
-  CODE_COLUMN(coding, lists->frames, lists->frame_count, place, COLUMN_DELTA);
-  CODE_COLUMN(coding, lists->frames, lists->frame_count, inlined, COLUMN_FLAG);
-  CODE_COLUMN(coding, lists->frames, lists->frame_count, wrapper, COLUMN_FLAG);
-  CODE_COLUMN(coding, lists->frames, lists->frame_count, between, COLUMN_FLAG);
-  ARRAY(coding, lists->lengths, lists->list_count, 1);
-  code_column(coding, lists->lengths, lists->list_count, 4, 0, 4, COLUMN_PLAIN);
-  ARRAY(coding, lists->members, lists->member_count, 1);
-  code_column(coding, lists->members, lists->member_count, 4, 0, 4, COLUMN_DELTA);
-  ARRAY(coding, stacks->wrappers, stacks->wrapper_count, 1);
-  code_column(coding, stacks->wrappers, stacks->wrapper_count, 4, 0, 4, COLUMN_PLAIN);
+  CODE_TABLE(coding, lists->frames, lists->frame_count, 0, DELTA(function), PLAIN(module), DELTA(file),
+             PLAIN(line), PLAIN(first_column), PLAIN(last_column), DELTA(place), FLAG(inlined), FLAG(wrapper),
+             FLAG(between));
+  CODE_NUMBERS(coding, lists->lengths, lists->list_count, COLUMN_PLAIN);
+  CODE_NUMBERS(coding, lists->members, lists->member_count, COLUMN_DELTA);
+  CODE_NUMBERS(coding, stacks->wrappers, stacks->wrapper_count, COLUMN_PLAIN);
   code_string(coding, &stacks->hint);
 }
 
 void code_builds(struct coding *coding, struct stored_stacks *stacks) {
-  ARRAY(coding, stacks->builds, stacks->build_count, 1);
-  code_column(coding, stacks->builds, stacks->build_count, 4, 0, 4, COLUMN_DELTA);
-  ARRAY(coding, stacks->addresses, stacks->address_count, 2);
-  CODE_COLUMN(coding, stacks->addresses, stacks->address_count, name, COLUMN_DELTA);
-  CODE_COLUMN(coding, stacks->addresses, stacks->address_count, build, COLUMN_DELTA);
+  CODE_NUMBERS(coding, stacks->builds, stacks->build_count, COLUMN_DELTA);
+  CODE_TABLE(coding, stacks->addresses, stacks->address_count, 0, DELTA(name), DELTA(build));
 }
 
 void code_nodes(struct coding *coding, struct stored_stacks *stacks) {
-  ARRAY(coding, stacks->nodes, stacks->node_count, 2);
-  CODE_COLUMN(coding, stacks->nodes, stacks->node_count, back, COLUMN_PLAIN);
-  CODE_COLUMN(coding, stacks->nodes, stacks->node_count, list, COLUMN_PLAIN);
+  CODE_TABLE(coding, stacks->nodes, stacks->node_count, 0, PLAIN(back), PLAIN(list));
 }
 
 void stacks_destroy(struct stored_stacks *stacks) {

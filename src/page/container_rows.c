@@ -62,7 +62,7 @@ static bool rank_rows(struct row_ranks *ranks, const struct samples *samples,
 }
 
 /* One part of all keys, as COLUMN_PLAIN or COLUMN_DELTA. */
-static void put_keys(struct coding *coding, const struct ranks *ranks, int part, enum column how) {
+static void put_keys(struct coding *coding, const struct ranks *ranks, int part, enum column_how how) {
   uint64_t before = 0;
   for (size_t i = 0; i < ranks->count; i++) {
     uint64_t number = ranks->keys[i].part[part];
@@ -169,20 +169,12 @@ void write_rows(struct coding *kinds, struct coding *rows, const struct samples 
 
 /* ---- reading ---- */
 
-#define ARRAY(coding, items, count, columns) \
-  code_array(coding, (void **)&(items), &(count), sizeof *(items), columns)
-
 void read_kinds(struct coding *coding, struct row_tables *tables, uint32_t node_count) {
   *tables = (struct row_tables){0};
-  ARRAY(coding, tables->kinds, tables->kind_count, 4);
-  CODE_COLUMN(coding, tables->kinds, tables->kind_count, size, COLUMN_DELTA);
-  CODE_COLUMN(coding, tables->kinds, tables->kind_count, words, COLUMN_PLAIN);
-  CODE_COLUMN(coding, tables->kinds, tables->kind_count, flags, COLUMN_PLAIN);
-  CODE_COLUMN(coding, tables->kinds, tables->kind_count, growth, COLUMN_PLAIN);
-  ARRAY(coding, tables->stacks, tables->stack_count, 1);
-  code_column(coding, tables->stacks, tables->stack_count, 4, 0, 4, COLUMN_DELTA);
-  ARRAY(coding, tables->threads, tables->thread_count, 1);
-  code_column(coding, tables->threads, tables->thread_count, 4, 0, 4, COLUMN_PLAIN);
+  CODE_TABLE(coding, tables->kinds, tables->kind_count, 0, DELTA(size), PLAIN(words), PLAIN(flags),
+             PLAIN(growth));
+  CODE_NUMBERS(coding, tables->stacks, tables->stack_count, COLUMN_DELTA);
+  CODE_NUMBERS(coding, tables->threads, tables->thread_count, COLUMN_PLAIN);
   if (coding_failed(coding)) return;
   for (size_t i = 0; i < tables->kind_count; i++)
     tables->kinds[i].words = usual_words(tables->kinds[i].size) + unzigzag(tables->kinds[i].words);
