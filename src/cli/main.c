@@ -26,10 +26,9 @@ const struct command commands[] = {
      record_print_options},
     {"report", command_report, "say where the memory went", "report [OPTION...] FILE...",
      "Numbers are estimates from a sample; the range after each holds the true value in 95 of 100 cases.\n"
-     "FILE can be a pipe, or - for standard input. Several traces, a folder with traces, or a pattern such "
-     "as\n"
-     "'build.trace*' make one report of all their processes. A terminal gets colours, unless NO_COLOR is "
-     "set.\n"
+     "FILE can be a pipe, or - for standard input. Several traces, a folder with traces, or a pattern such\n"
+     "as 'build.trace*' make one report of all their processes. A terminal gets colours, unless NO_COLOR\n"
+     "is set.\n"
      "\n"
      "Examples:\n"
      "  winnow report run.trace\n"
@@ -39,13 +38,10 @@ const struct command commands[] = {
      "  winnow report --where 'module = libxml2.so.2 and alive = yes' --tree run.trace\n",
      report_print_options},
     {"html", command_html, "write a page that shows where the memory went", "html [OPTION...] [BEFORE] FILE",
-     "The page is one file for any browser; it needs no network, and can be sent to others. It has the names "
-     "of\n"
-     "functions and source files, the command line, and no source text unless --source asks for it. Whatever "
-     "the\n"
-     "page opens with, it answers all questions. FILE and BEFORE can be folders with traces, or patterns "
-     "such as\n"
-     "'build.trace*': then the page shows all their processes together.\n"
+     "The page is one file for any browser; it needs no network, and can be sent to others. It has the\n"
+     "names of functions and source files, the command line, and no source text unless --source asks for\n"
+     "it. Whatever the page opens with, it answers all questions. FILE and BEFORE can be folders with\n"
+     "traces, or patterns such as 'build.trace*': then the page shows all their processes together.\n"
      "\n"
      "Examples:\n"
      "  winnow html run.trace\n"
@@ -64,13 +60,10 @@ const struct command commands[] = {
      view_print_options},
     {"serve", command_serve, "serve profiles and metrics of running programs to scrapers",
      "serve [OPTION...] [PID|TRACE|FOLDER...]",
-     "/debug/pprof/heap, allocs and delta_heap are for pprof and what scrapes Go's programs, /metrics is "
-     "for\n"
-     "Prometheus, / for a browser. Without an argument all recordings are served that you may see, also "
-     "those\n"
-     "that begin later. Of several, pid= asks for one and service= for those of a name. The recorded "
-     "programs\n"
-     "do nothing for it. Ctrl-C ends it.\n"
+     "/debug/pprof/heap, allocs and delta_heap are for pprof and what scrapes Go's programs, /metrics is\n"
+     "for Prometheus, / for a browser. Without an argument all recordings are served that you may see,\n"
+     "also those that begin later. Of several, pid= asks for one and service= for those of a name. The\n"
+     "recorded programs do nothing for it. Ctrl-C ends it.\n"
      "\n"
      "Examples:\n"
      "  winnow serve & go tool pprof http://127.0.0.1:6060/debug/pprof/heap\n"
@@ -79,12 +72,10 @@ const struct command commands[] = {
      serve_print_options},
     {"ship", command_ship, "send what recordings tell to ClickHouse, from many machines",
      "ship [OPTION...] --to URL [PID|TRACE|FOLDER...]",
-     "Every five minutes what each recording held, allocated and freed goes to the tables of the database, "
-     "each\n"
-     "row once, whatever is killed or cannot be reached; 'winnow fleet' makes the tables and asks them. "
-     "Without\n"
-     "an argument all recordings are shipped that you may see, also those that begin later. Ctrl-C ends "
-     "it.\n"
+     "Every five minutes what each recording held, allocated and freed goes to the tables of the database,\n"
+     "each row once, whatever is killed or cannot be reached; 'winnow fleet' makes the tables and asks\n"
+     "them. Without an argument all recordings are shipped that you may see, also those that begin later.\n"
+     "Ctrl-C ends it.\n"
      "\n"
      "Examples:\n"
      "  winnow ship --to http://127.0.0.1:8123 --once run.trace\n"
@@ -92,9 +83,8 @@ const struct command commands[] = {
      ship_print_options},
     {"fleet", command_fleet, "ask what many machines hold, from ClickHouse",
      "fleet ACTION [OPTION...] [ARGUMENT...]",
-     "The numbers are estimates with the ranges of 'winnow report', summed over the machines that ship. "
-     "What\n"
-     "'init' and 'roll' print is for clickhouse-client. docs/fleet.md tells how to begin.\n"
+     "The numbers are estimates with the ranges of 'winnow report', summed over the machines that ship.\n"
+     "What 'init' and 'roll' print is for clickhouse-client. docs/fleet.md tells how to begin.\n"
      "\n"
      "Examples:\n"
      "  winnow fleet init | clickhouse-client --multiquery\n"
@@ -116,10 +106,9 @@ const struct command commands[] = {
      export_print_options},
     {"diff", command_diff, "compare two runs, or two moments of one",
      "diff [OPTION...] BEFORE AFTER\n       winnow diff --at MOMENT,MOMENT [OPTION...] FILE",
-     "Each difference has its 95 % range. A change is listed if its range has no 0; differences within "
-     "noise\n"
-     "come last. Names match code in both traces; (new) and (gone) have samples on one side only. Each side\n"
-     "can be a folder with traces, or a pattern.\n"
+     "Each difference has its 95 % range. A change is listed if its range has no 0; differences within\n"
+     "noise come last. Names match code in both traces; (new) and (gone) have samples on one side only.\n"
+     "Each side can be a folder with traces, or a pattern.\n"
      "\n"
      "Examples:\n"
      "  winnow diff old.trace new.trace\n"
@@ -137,9 +126,8 @@ const struct command commands[] = {
      "  -o, --output FILE      write FILE for other programs: x.heapsnapshot for Chromium's DevTools\n"
      "                         (Memory, Load profile), x.hprof for VisualVM and Eclipse MAT\n"
      "\n"
-     "FILE is a snapshot that a program of winnow's collected heap writes by wn_heap_snapshot. Its numbers "
-     "are\n"
-     "exact. Of several snapshots of one program, what grew from each to the next.\n"
+     "FILE is a snapshot that a program of winnow's collected heap writes by wn_heap_snapshot. Its numbers\n"
+     "are exact. Of several snapshots of one program, what grew from each to the next.\n"
      "\n"
      "Examples:\n"
      "  winnow heap now.heap\n"
@@ -151,25 +139,23 @@ const struct command commands[] = {
      "      --max-memory BYTES reading a trace may take so much memory; default 512 MiB, and 512 times its\n"
      "                         size\n"
      "\n"
-     "FILE can be a pipe, - for standard input, a folder with traces, or a pattern. Several traces, such as\n"
-     "record --follow-children writes, have one line each, largest first: which program it is of, and how\n"
-     "much that allocated.\n",
+     "FILE can be a pipe, - for standard input, a folder with traces, or a pattern. Several traces, such\n"
+     "as record --follow-children writes, have one line each, largest first: which program it is of, and\n"
+     "how much that allocated.\n",
      NULL},
     {"dump", command_dump, "print the events of a trace as text, or copy one that grows",
      "dump [OPTION...] PID|FILE...",
      "  -o, --output FILE      write a trace of this moment, while the program goes on, and print nothing\n"
-     "  -l, --loop TIME        with -o: again after every TIME, such as 1h, until the program ends. FILE "
-     "then\n"
-     "                         has %t for the time, %n for a number, or %p for the process\n"
-     "      --max-memory BYTES reading the trace may take so much memory; default 512 MiB, and 512 times "
-     "its\n"
-     "                         size\n"
+     "  -l, --loop TIME        with -o: again after every TIME, such as 1h, until the program ends. FILE\n"
+     "                         then has %t for the time, %n for a number, or %p for the process\n"
+     "      --max-memory BYTES reading the trace may take so much memory; default 512 MiB, and 512 times\n"
+     "                         its size\n"
      "\n"
      "One event a line, in the order of the trace, with its frames as they are in the trace: no names are\n"
      "looked up. A Memtrace file gives the text of Memtrace's own dump tool. FILE can be a pipe, - for\n"
      "standard input, a folder with traces, or a pattern; each of several traces has its name before it.\n"
-     "PID is a process that is recorded. With -o there may be several of them, or a folder of their traces;\n"
-     "the name of -o then has %p or %n.\n"
+     "PID is a process that is recorded. With -o there may be several of them, or a folder of their\n"
+     "traces; the name of -o then has %p or %n.\n"
      "\n"
      "Examples:\n"
      "  winnow dump run.trace | grep ' memory '\n"
@@ -177,18 +163,15 @@ const struct command commands[] = {
      "  winnow dump --loop 1h -o 'server-%t.trace' server.trace\n",
      NULL},
     {"compact", command_compact, "make traces fit a bound", "compact [OPTION...] PID|TRACE...",
-     "  -m, --max-trace SIZE   a trace and its history may take so much disk space; default "
-     "$WINNOW_MAX_TRACE,\n"
-     "                         or 64M\n"
+     "  -m, --max-trace SIZE   a trace and its history may take so much disk space; default\n"
+     "                         $WINNOW_MAX_TRACE, or 64M\n"
      "  -q, --quiet            say nothing when all goes well\n"
      "\n"
-     "Old parts of a trace move to a history beside it, TRACE.history, with fewer samples; what is estimated "
-     "from\n"
-     "them stays right, with wider ranges. All commands read the history with its trace. The program may go "
-     "on\n"
-     "writing: then the trace is compacted when it takes an eighth of SIZE, otherwise if it takes more than "
-     "SIZE.\n"
-     "TRACE can be a folder with traces, or a pattern. 'winnow record --max-trace' does this by itself.\n"
+     "Old parts of a trace move to a history beside it, TRACE.history, with fewer samples; what is\n"
+     "estimated from them stays right, with wider ranges. All commands read the history with its trace.\n"
+     "The program may go on writing: then the trace is compacted when it takes an eighth of SIZE,\n"
+     "otherwise if it takes more than SIZE. TRACE can be a folder with traces, or a pattern. 'winnow\n"
+     "record --max-trace' does this by itself.\n"
      "\n"
      "Examples:\n"
      "  winnow compact server.trace\n"
@@ -231,16 +214,17 @@ const struct command commands[] = {
      NULL},
     {"unit", command_unit, "let systemd record a service", "unit [OPTION...] NAME|FILE",
      "  -o, --output FILE      write the drop-in to this file; default: standard output\n"
-     "  -t, --traces FOLDER    the folder of the traces; default: /var/lib/winnow/NAME, which systemd makes\n"
+     "  -t, --traces FOLDER    the folder of the traces; default: /var/lib/winnow/NAME, which systemd\n"
+     "                         makes\n"
      "  -r, --rate LAMBDA      sample at this rate\n"
      "  -b, --budget SHARE     processor time that recording may take: the rate follows; default 1%\n"
      "  -m, --max-trace SIZE   each trace may take so much disk space; default 64M\n"
      "  -a, --asleep           sample nothing until 'winnow start'\n"
      "  -f, --follow-children  record the processes that the service starts, too\n"
      "\n"
-     "Reads the unit as systemctl shows it, or the file of a service without its drop-ins, and says in a "
-     "line each\n"
-     "what in it prevents recording, or needs attention. What prevents it leaves nothing written.\n"
+     "Reads the unit as systemctl shows it, or the file of a service without its drop-ins, and says in a\n"
+     "line each what in it prevents recording, or needs attention. What prevents it leaves nothing\n"
+     "written.\n"
      "\n"
      "Examples:\n"
      "  winnow unit -o /etc/systemd/system/app.service.d/winnow.conf app\n"
