@@ -9,7 +9,7 @@
  * stack belongs to the node of its innermost frame that is no wrapper. A stack that has only
  * wrappers belongs to its outermost frame.
  *
- * What is between languages (cgo.h, interpreter.h) is left out unless nothing is known to call it.
+ * What is between languages (wrappers.c, interpreter.h) is left out unless nothing is known to call it.
  */
 #include "analysis/load/call_paths.h"
 

@@ -22,7 +22,7 @@ struct frame {
                                        * the call; without a name, this address alone */
   bool inlined;                       /* the function was inlined into that of the next frame */
   bool wrapper;                       /* the function allocates for its callers; set by wrappers_find */
-  bool between;                       /* languages, cgo.h, interpreter.h: call paths leave it out */
+  bool between;                       /* languages, wrappers.c, interpreter.h: call paths leave it out */
 };
 
 struct frames {

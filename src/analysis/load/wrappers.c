@@ -40,9 +40,9 @@
  * an allocator of C. */
 #include "analysis/load/wrappers.h"
 
-#include "analysis/load/cgo.h"
 #include "analysis/load/cxx_name.h"
 #include "analysis/load/cxx_plain.h"
+#include "analysis/load/names.h"
 #include "analysis/load/rust_name.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -101,6 +101,35 @@ struct finding {
   uint64_t *ends;       /* index: string; samples whose stacks end in that wrapper */
   uint8_t *is;          /* index: string; an enum standing */
 };
+
+/* ---- cgo ---- */
+
+/* The functions between Go and the C functions that it calls.
+ *
+ * For each C function cgo makes a function of Go, "main._Cfunc_strdup", and one of C,
+ * "_cgo_0742e3e0f5dd_Cfunc_strdup"; between them runtime.cgocall and runtime.asmcgocall change
+ * stacks. None is the user's code. They are wrappers of what the C function allocates, and call
+ * paths leave them out wherever they are. */
+
+/* In symbol tables functions of Go's assembly end in ".abi0". */
+static bool is_of_assembly(const char *function, const char *name) {
+  size_t length = strlen(name);
+  return !strncmp(function, name, length) && (!function[length] || !strcmp(function + length, ".abi0"));
+}
+
+static bool cgo_is_between(const char *function) {
+  if (!strncmp(function, "_cgo_", 5)) return strstr(function, "_Cfunc_") || strstr(function, "_C2func_");
+  return is_of_assembly(function, "runtime.cgocall") || is_of_assembly(function, "runtime.asmcgocall") ||
+         strstr(function, "._Cfunc_") || strstr(function, "._C2func_") || strstr(function, "._cgo_cmalloc");
+}
+
+/* Sets `between` in the names' frames, whose wrappers are known. */
+static void cgo_mark(struct names *names, size_t frame_count) {
+  for (size_t i = 0; i < frame_count; i++) {
+    struct frame *frame = &names->frame[i];
+    frame->between = frame->wrapper && cgo_is_between(strings_text(names->strings, frame->function));
+  }
+}
 
 /* ---- names ---- */
 

@@ -28,7 +28,7 @@
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/fleet/connection.h"
-#include "cli/fleet/server.h"
+#include "cli/fleet/shipper.h"
 #include "cli/input.h"
 #include "cli/inputs.h"
 #include "cli/options.h"
@@ -39,6 +39,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -50,6 +51,91 @@
 enum { LOCK_TRIES = 5, LOCK_WAIT_NS = 20000000 };
 enum { SHIPPED_MOST = 4096, MARGIN_SECONDS = 10, SPREAD_SECONDS = 60, LOOK_SECONDS = 10 };
 #define SECOND_NS UINT64_C(1000000000)
+
+/* ---- the servers ---- */
+
+/* The servers to which recordings go.
+ *
+ * CHOICE. Of several a host has always the same one (rendezvous hashing: a server that comes or goes
+ * moves only its own hosts), in whichever order they are listed: a batch that is sent again finds what
+ * was sent before. The hosts of a server that is down wait for it.
+ *
+ * BACK-PRESSURE. After a failure a server is left alone for a second, then for twice as long each
+ * time that it takes nothing in between, up to REST_MOST seconds. A random part is left out of each
+ * wait, so that many machines do not come at once. */
+
+enum { REST_MOST = 900 };
+
+struct server {
+  struct http_options options;
+  struct shipper shipper;
+  bool fails;             /* since it was last said that it does */
+  unsigned rest;          /* seconds of the wait after the last failure */
+  uint64_t rest_until_ns; /* of the monotonic clock */
+  bool is_wrong;          /* the last failure was HTTP_WRONG */
+};
+
+#define SECOND_NS UINT64_C(1000000000)
+
+/* Half of a wait to all of it. */
+static uint64_t random_ns(unsigned seconds) {
+  uint32_t bits;
+  os_random_bytes(&bits, sizeof bits);
+  return seconds * SECOND_NS / 2 + seconds * (SECOND_NS / 2) / UINT32_MAX * bits;
+}
+
+static void server_note_failure(struct server *server, bool is_wrong) {
+  bool is_told = server->fails && (server->is_wrong || !is_wrong);
+  server->rest = !server->rest ? 1 : server->rest < REST_MOST / 2 ? 2 * server->rest : REST_MOST;
+  server->rest_until_ns = os_monotonic_ns() + random_ns(server->rest);
+  server->fails = true;
+  server->is_wrong = is_wrong;
+  if (!is_told) fail_job("cannot ship to %s: %s", server->options.url, server->shipper.complaint);
+}
+
+static void note_success(struct server *server) {
+  if (server->fails) fprintf(stderr, "winnow: ships to %s again\n", server->options.url);
+  server->fails = server->is_wrong = false;
+}
+
+/* Creates the client of a server, with these options, which are copied. As http_create. */
+static wn_status server_open(struct server *server, const struct http_options *options) {
+  *server = (struct server){.options = *options};
+  return http_create(&server->options, &server->shipper.http);
+}
+
+static void server_close(struct server *server) {
+  http_destroy(server->shipper.http);
+  shipper_destroy(&server->shipper);
+}
+
+/* CHOICE */
+static struct server *server_of(struct server *servers, size_t count, const char *host) {
+  struct server *best = servers;
+  uint64_t most = 0, hash = hash_bytes(host, strlen(host));
+  for (size_t i = 0; i < count; i++) {
+    const char *url = servers[i].options.url;
+    uint64_t score = hash_combine(hash, hash_bytes(url, strlen(url)));
+    if (score > most) most = score, best = &servers[i];
+  }
+  return best;
+}
+
+static bool server_rests(const struct server *server) {
+  return server->fails && os_monotonic_ns() < server->rest_until_ns;
+}
+
+/* BACK-PRESSURE. Notes the outcome of requests, by which something was shipped or not, and says on
+ * standard error that the server fails, or that it works again. */
+static void server_note(struct server *server, enum http_outcome outcome, bool is_shipped) {
+  if (is_shipped || outcome == HTTP_DONE) server->rest = 0;
+  if (outcome == HTTP_DONE)
+    note_success(server);
+  else if (outcome != HTTP_ENDING)
+    server_note_failure(server, outcome == HTTP_WRONG);
+}
+
+/* ---- the shipments ---- */
 
 /* What is known of a recording. */
 struct shipment {
