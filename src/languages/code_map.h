@@ -27,8 +27,7 @@
  *
  * One thread at a time uses the tables; another that comes meanwhile, also a signal handler, gets
  * no names, and notes nothing. Nothing here allocates by malloc. */
-#ifndef LANGUAGES_CODE_MAP_H
-#define LANGUAGES_CODE_MAP_H
+#pragma once
 
 #include "base/check.h"
 #include "callstack/capture.h"
@@ -89,6 +88,4 @@ void code_map_refresh(struct code_map *map, bool now);
 
 /* In a forked child, which has its parent's code: of what it makes no file is read. */
 void code_map_fork_child(struct code_map *map);
-
-#endif
 /* SPDX-License-Identifier: MIT */

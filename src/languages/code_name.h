@@ -1,6 +1,5 @@
 /* What runtimes call the functions that they made, taken apart. */
-#ifndef LANGUAGES_CODE_NAME_H
-#define LANGUAGES_CODE_NAME_H
+#pragma once
 
 #include "callstack/capture.h"
 
@@ -11,6 +10,4 @@
  * is "<anonymous>". OpenJDK: "int A.handle(int)" is A.handle(int). LuaJIT: "TRACE_12::app.lua:7" is
  * TRACE_12, which begins in line 7 of app.lua. Other names stay as they are. */
 struct callstack_place code_name_place(char *name);
-
-#endif
 /* SPDX-License-Identifier: MIT */

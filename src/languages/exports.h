@@ -1,6 +1,5 @@
 /* What a loaded object exports, looked up without the loader's lock. */
-#ifndef LANGUAGES_EXPORTS_H
-#define LANGUAGES_EXPORTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,6 +24,4 @@ bool exports_are_there(const struct exports *exports);
 
 /* NULL: there is none of that name. `bytes` may be NULL; else it gets the size. */
 void *exports_find(const struct exports *exports, const char *name, size_t *bytes);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -24,8 +24,7 @@
  *
  * LAYOUT. Perl does not tell where it keeps these. The offsets are those of 5.36 with threads, as
  * Debian 12 builds it; another version is refused. */
-#ifndef LANGUAGES_PERL_H
-#define LANGUAGES_PERL_H
+#pragma once
 
 #include "callstack/capture.h"
 #include <pthread.h>
@@ -47,6 +46,4 @@ enum perl_found perl_find(struct perl *perl, struct callstacks *callstacks, char
 /* Whether this block, which realloc has just given another address, is what the calls of this
  * thread are kept in. */
 bool perl_is_moving(const struct perl *perl, uintptr_t block);
-
-#endif
 /* SPDX-License-Identifier: MIT */

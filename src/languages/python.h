@@ -23,8 +23,7 @@
  *
  * SUBINTERPRETERS. Up to 3.11 the thread's state is the main interpreter's, so the calls of
  * another one are missing. */
-#ifndef LANGUAGES_PYTHON_H
-#define LANGUAGES_PYTHON_H
+#pragma once
 
 #include "callstack/capture.h"
 #include "languages/exports.h"
@@ -52,6 +51,4 @@ enum python_found python_find(struct python *python, struct callstacks *callstac
 
 /* What the interpreter exports; NULL: nothing of that name. */
 void *python_symbol(const struct python *python, const char *name);
-
-#endif
 /* SPDX-License-Identifier: MIT */

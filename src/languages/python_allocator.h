@@ -9,8 +9,7 @@
  * The functions of a domain stand in a table that the interpreter lets embedding programs
  * replace (PyMem_SetAllocator). The debugging allocators and PYTHONMALLOC replace it again when
  * the interpreter begins, before any object is made. */
-#ifndef LANGUAGES_PYTHON_ALLOCATOR_H
-#define LANGUAGES_PYTHON_ALLOCATOR_H
+#pragma once
 
 #include "languages/python.h"
 
@@ -50,6 +49,4 @@ void python_arena_ends(const struct python *python, uintptr_t arena);
 /* The size of a live block's class: at least what was asked for it. 0: it is in no arena that is
  * known. */
 size_t python_block_bytes(const struct python *python, const void *block);
-
-#endif
 /* SPDX-License-Identifier: MIT */

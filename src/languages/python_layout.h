@@ -6,8 +6,7 @@
  * after the first of a minor version changed them. Whatever says it, the offsets of code objects
  * are compared with those that the interpreter's type `code` gives for its attributes, so a
  * changed build is refused. */
-#ifndef LANGUAGES_PYTHON_LAYOUT_H
-#define LANGUAGES_PYTHON_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,6 +57,4 @@ bool python_layout_of(uint32_t version, const void *runtime, struct python_layou
 
 /* Whether the attributes of the type `code` lie where the layout says. */
 bool python_layout_agrees(const struct python_layout *layout, const void *code_type);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,8 +1,7 @@
 /* Lines of CPython's code objects, by the table that the compiler left in each. The three
  * formats are described in CPython's sources: Objects/lnotab_notes.txt (3.9 and 3.10) and
  * InternalDocs/code_objects.md. */
-#ifndef LANGUAGES_PYTHON_LINES_H
-#define LANGUAGES_PYTHON_LINES_H
+#pragma once
 
 #include "languages/python_layout.h"
 
@@ -11,6 +10,4 @@
  * before it. Reads `count` bytes of the table at most. */
 uint32_t python_line(enum python_lines format, const uint8_t *table, size_t count, int32_t first_line,
                      int64_t position);
-
-#endif
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,5 @@
 /* Texts of CPython's str objects as UTF-8, read without a function of the interpreter. */
-#ifndef LANGUAGES_PYTHON_TEXT_H
-#define LANGUAGES_PYTHON_TEXT_H
+#pragma once
 
 #include "languages/python_layout.h"
 
@@ -10,6 +9,4 @@ enum { PYTHON_TEXT_BYTES = 512 };
  * bytes of it in `buffer`, which has room for so many or is NULL. NULL: there is no buffer for
  * it, or it is kept in a way that names never are. The caller knows that it is a str. */
 const char *python_text(const struct python_layout *layout, const void *str, char *buffer);
-
-#endif
 /* SPDX-License-Identifier: MIT */
