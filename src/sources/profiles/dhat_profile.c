@@ -1,8 +1,16 @@
-/* Reads DHAT's JSON, whose fields the document "dh-manual" of Valgrind names, by the library Jansson.
+/* Files of DHAT, the heap profiler of Valgrind, as a source of totals.
+ *
+ * Such a file is one JSON object: for each stack what it allocated, what it held at the peak of the
+ * whole program (t-gmax) and at the end (t-end). Frames are texts with an address, a function, and
+ * a source file with its line or the file of the code. It does not tell which blocks are which, and
+ * it counts instructions instead of time. A realloc counts as allocating all of the new block, as
+ * in Winnow's own traces.
+ *
+ * Reads DHAT's JSON, whose fields the document "dh-manual" of Valgrind names, by the library Jansson.
  *
  * Jansson bounds the depth of the JSON, and takes memory in proportion to the file. Every number is
  * checked here: a whole number, not negative, below 2^53 in sum. */
-#include "sources/profiles/dhat_profile.h"
+#include "sources/profiles/profiles.h"
 
 #include "base/error.h"
 #include "base/open_file.h"

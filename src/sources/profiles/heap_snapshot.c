@@ -1,5 +1,10 @@
-/* The tree of dominators as stacks. */
-#include "sources/profiles/heap_snapshot.h"
+/* Heap snapshots as a source of totals: a picture of what holds how much.
+ *
+ * The stack of a block is what holds it: a root, and the blocks below it down the tree of
+ * dominators, each by its type and what the language says of it. Blocks of one type that follow
+ * each other, as in a list, are one frame. So the bytes below a frame are what would be freed if it
+ * let go. `winnow heap` says more of a snapshot. */
+#include "sources/profiles/profiles.h"
 
 #include "base/error.h"
 #include "base/open_file.h"

@@ -1,6 +1,15 @@
-/* Reads a profile in two passes: the tables, then the samples. So samples need no memory but that of
+/* Heap profiles for pprof as a source of totals: those of Go, of gperftools and jemalloc once pprof has
+ * converted them, and what `winnow export --format pprof` writes. export/pprof.proto describes the
+ * message.
+ *
+ * Of the types of values these are read: alloc_objects and alloc_space, what was allocated in all;
+ * inuse_objects and inuse_space, or objects and space, what was held at one moment, which is put at the
+ * end. Where the profiler sampled (a period above 1), the values are estimates that it has scaled. A
+ * stack with bytes and no block, which is left when estimates are rounded, counts as one block.
+ *
+ * Reads a profile in two passes: the tables, then the samples. So samples need no memory but that of
  * different stacks and of their totals. */
-#include "sources/profiles/pprof_profile.h"
+#include "sources/profiles/profiles.h"
 
 #include "base/array.h"
 #include "base/error.h"
