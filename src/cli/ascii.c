@@ -3,7 +3,7 @@
  * Each character becomes one letter, so that columns keep their width. The bytes of a character may
  * come in several writes, so they are gathered until the character is complete.
  */
-#include "cli/ascii.h"
+#include "cli/text.h"
 
 #include <langinfo.h>
 #include <stdbool.h>

@@ -1,8 +1,7 @@
 /* A pager for what is printed on a terminal. Colours and the terminal's width stay as they are without it. */
-#include "cli/pager.h"
+#include "cli/text.h"
 
 #include "cli/program.h"
-#include "cli/text.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,7 +30,7 @@ FILE *pager_begin(void) {
 
 void pager_end(FILE *pager) {
   if (!pager) return;
-  fflush(NULL); /* stdout may write through another stream (ascii.h) */
+  fflush(NULL); /* stdout may write through another stream (ascii.c) */
   close(1);
   pclose(pager);
 }

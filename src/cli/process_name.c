@@ -1,8 +1,8 @@
 /* Writes the title or the arguments of a process, from the run record of its trace. */
-#include "cli/process_name.h"
+#include "cli/text.h"
 
 #include "base/text.h"
-#include "cli/text.h"
+#include "trace/event.h"
 #include <string.h>
 
 static void write_arguments(FILE *out, const struct trace_text *command, bool brief) {

@@ -1,10 +1,13 @@
-/* Numbers and texts in a form for people, and progress on a terminal. */
+/* Numbers and texts in a form for people, and progress on a terminal; and what all of the output can go
+ * through: a pager, and a filter where the locale is not UTF-8. */
 #pragma once
 
 #include "analysis/load/estimate.h"
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+struct trace_run;
 
 /* Each writes to the buffer and returns it. */
 const char *text_bytes(char buffer[32], double bytes); /* 1.50 GB (powers of 1000), 980 B */
@@ -96,4 +99,26 @@ struct progress {
 void progress_begin(struct progress *progress, const char *doing);
 void progress_show(double done, void *progress);
 void progress_end(struct progress *progress);
+
+/* If the locale is not UTF-8, makes *stream, stdout or stderr, a stream that writes ASCII: one
+ * letter for each of the special characters that reports use, and '?' for any other. Not for JSON,
+ * which is always UTF-8. */
+void ascii_if_locale_asks(FILE **stream);
+
+/* If standard output is a terminal, sends it from now on through $PAGER, or else through less, which
+ * ends by itself if all fits on the screen. Returns what pager_end takes; NULL: there is no pager. */
+FILE *pager_begin(void);
+
+/* Waits until the user has read it all. */
+void pager_end(FILE *pager);
+
+/* The name by which a report calls a recorded process. Writes the title that the process gave itself,
+ * otherwise its arguments as typed; then, in brackets, the name of its first thread if the process
+ * changed that. `brief`: without the folder of the program. False, and nothing is written, if the
+ * trace has neither. */
+bool process_name_write(FILE *out, const struct trace_run *run, bool brief);
+
+/* The length of the title that the process gave itself, without the blanks that pad titles of fixed
+ * width. 0: there is none. */
+int process_name_title(const struct trace_run *run);
 /* SPDX-License-Identifier: MIT */

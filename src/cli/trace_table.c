@@ -15,7 +15,6 @@
 
 #include "analysis/load/timeline.h"
 #include "cli/input.h"
-#include "cli/process_name.h"
 #include "cli/text.h"
 #include "sources/files/joined.h"
 #include "sources/files/open.h"

@@ -1,9 +1,9 @@
 /* winnow heap: what holds the blocks of a collected heap, from snapshots of it. */
-#include "cli/ascii.h"
 #include "cli/command.h"
 #include "cli/heap/heap_text.h"
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/text.h"
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -123,7 +123,7 @@ static bool wanted_find(struct wanted *wanted, const struct graph *graph, const 
   wanted->graph = graph;
   snprintf(wanted->name, sizeof wanted->name, "%s", given);
   if (is_there(wanted)) return true;
-  if (tilde) /* CUT, as ascii.h writes it */
+  if (tilde) /* CUT, as ascii.c writes it */
     snprintf(wanted->name, sizeof wanted->name, "%.*s" CUT "%s", (int)(tilde - given), given, tilde + 1);
   take_copy(wanted);
   if (*wanted->name && is_there(wanted)) return true;

@@ -4,7 +4,6 @@
  * The trace of a program that runs is compacted when it is due (compact/compact.h); one whose
  * program has ended, if it takes more than the bound with its history. */
 #include "base/array.h"
-#include "cli/ascii.h"
 #include "cli/command.h"
 #include "cli/history_file.h"
 #include "cli/inputs.h"

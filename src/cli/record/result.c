@@ -1,6 +1,5 @@
 /* Prints what a recording has brought, and what is missing. */
 #include "base/os.h"
-#include "cli/ascii.h"
 #include "cli/command.h"
 #include "cli/heaps_of_file.h"
 #include "cli/hints.h"

@@ -3,10 +3,8 @@
 #include "cli/report/diff.h"
 
 #include "base/error.h"
-#include "cli/ascii.h"
 #include "cli/command.h"
 #include "cli/load.h"
-#include "cli/pager.h"
 #include "cli/text.h"
 #include "export/diff_json.h"
 #include <getopt.h>

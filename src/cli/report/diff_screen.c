@@ -7,7 +7,6 @@
 #include "cli/report/report_callers.h"
 #include "cli/report/report_facts.h"
 #include "cli/report/report_name.h"
-#include "cli/report/report_processes.h"
 #include "cli/report/report_text.h"
 #include "cli/text.h"
 #include <stdio.h>

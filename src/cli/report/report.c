@@ -1,10 +1,9 @@
 /* winnow report: loads the recording, and prints the report as text or JSON. */
 #include "cli/report/report.h"
 
-#include "cli/ascii.h"
 #include "cli/command.h"
 #include "cli/load.h"
-#include "cli/pager.h"
+#include "cli/text.h"
 #include "export/report_json.h"
 #include "sources/files/open.h"
 #include <getopt.h>

@@ -1,5 +1,5 @@
 /* Counts the processes by how they ended, and says what sums over processes mean. */
-#include "cli/report/report_processes.h"
+#include "cli/report/report_text.h"
 
 #include "cli/text.h"
 #include <stdio.h>

@@ -6,13 +6,10 @@
 
 #include "analysis/report/resident.h"
 #include "base/text.h"
-#include "cli/process_name.h"
 #include "cli/report/report.h"
 #include "cli/report/report_callers.h"
 #include "cli/report/report_facts.h"
-#include "cli/report/report_hosts.h"
 #include "cli/report/report_name.h"
-#include "cli/report/report_processes.h"
 #include "cli/report/screen.h"
 #include "cli/text.h"
 #include <stdarg.h>

@@ -52,4 +52,22 @@ void report_print_time(const struct view *view);
 /* Prints the chart of the first screen: resident, mapped and held bytes. Returns the number of
  * its lines. */
 int report_print_chart(const struct view *view);
+
+/* Of several machines. By host: prints the hosts that hold more or less than is usual. By release: prints
+ * what the hosts of each release hold on average. Otherwise, and without memory, prints nothing. */
+void report_print_hosts(const struct view *view);
+
+/* Of several processes (sources/files/joined.h). */
+static inline bool report_has_processes(const struct view *view) {
+  return view->report->samples->process_count > 1;
+}
+
+/* "make and 11 other processes". */
+void report_say_processes(struct paragraph *paragraph, const struct samples *samples);
+
+/* How they ended, and what counts. Begins with a blank. */
+void report_say_ends(struct paragraph *paragraph, const struct view *view);
+
+/* Prints what each of them held, unless all tables are by process. `title` is that of what was held. */
+wn_status report_print_processes(const struct view *view, const char *title);
 /* SPDX-License-Identifier: MIT */

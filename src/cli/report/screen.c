@@ -10,10 +10,8 @@
 #include "cli/load.h"
 #include "cli/report/report_callers.h"
 #include "cli/report/report_facts.h"
-#include "cli/report/report_hosts.h"
 #include "cli/report/report_name.h"
-#include "cli/report/report_processes.h"
-#include "cli/report/screen_verdict.h"
+#include "cli/report/report_text.h"
 #include "cli/text.h"
 #include <math.h>
 #include <stdio.h>

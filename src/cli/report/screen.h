@@ -23,4 +23,7 @@ const char *screen_margin(char buffer[16], const struct estimate *estimate);
 /* False: the parts of resident memory at its peak are not known, but those of a moment with less.
  * Of several processes they are known of those moments only at which all were measured. */
 bool screen_is_explained(const struct view *view);
+
+/* Returns the number of lines that were printed; 0: there is no verdict. */
+int screen_print_verdict(const struct view *view);
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,6 @@
 /* Prints the verdict of the first screen: its title, and beside it which functions it is about, or
  * why it is so. */
-#include "cli/report/screen_verdict.h"
+#include "cli/report/screen.h"
 
 #include "analysis/report/heap_tool.h"
 #include "analysis/report/next.h"
