@@ -134,7 +134,7 @@ static double sum_squares(const struct table *of_hosts, uint32_t release) {
   return squares;
 }
 
-static uint64_t first_of(const struct report *report, uint32_t release) {
+static uint64_t origins_first_of(const struct report *report, uint32_t release) {
   uint64_t first_ns = UINT64_MAX;
   for (uint32_t i = 0; i < report->names->process_count; i++)
     if (report->names->processes[i].release == release && report->samples->processes[i].begin_ns < first_ns)
@@ -157,7 +157,7 @@ static wn_status fill_releases(const struct report *report, const struct origins
     list->release[list->count] =
         (struct release_of_hosts){.group = group,
                                   .hosts = hosts,
-                                  .first_ns = first_of(report, release),
+                                  .first_ns = origins_first_of(report, release),
                                   .mean = hosts_mean(&all, group->self.bytes.total,
                                                      sum_squares(&of_hosts, release), hosts ? hosts : 1)};
   }

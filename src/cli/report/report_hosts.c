@@ -1,5 +1,5 @@
 /* Prints what analysis/report/origins.h finds of machines. */
-#include "cli/report/report_hosts.h"
+#include "cli/report/report_text.h"
 
 #include "analysis/report/origins.h"
 #include "cli/report/screen.h"
