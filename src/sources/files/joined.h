@@ -1,7 +1,7 @@
 /* The traces of several processes as one source.
  *
  * Its clock starts when the first of the processes was first recorded, by the wall clock; its rate
- * is the lowest of the traces. Stacks and modules have common numbers, all other
+ * is the lowest of the traces. Stacks and modules have common numbers (joined_stacks.h), all other
  * things those of NUMBERS (source.h), so nothing of one process is taken for something of another.
  *
  * The processes are read one after another, in the order of their starts: no reader relies on an
