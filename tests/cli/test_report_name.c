@@ -45,7 +45,8 @@ static void names_lose_what_tells_least(void **state) {
       {12, "<animal as zoo::Named>::name", "animal::name"},
       {12, "a plain name without any parameters", "a plain nam…"},
       {8, "größe_einer_kiste", "größe_e…"},
-      {24, "zoo::cage::find<lion>(lion const&)::{lambda(int)#1}::operator()(int) const", "…::find<…>(…)::{lambda(…"},
+      {24, "zoo::cage::find<lion>(lion const&)::{lambda(int)#1}::operator()(int) const",
+       "…::find<…>(…)::{lambda(…"},
       {24, "core::ops::function::FnOnce::call_once", "…::FnOnce::call_once"},
       {11, "core::ops::function::FnOnce::call_once", "core::ops:…"},
       {14, "zoo::cage::operator()(int, long) const", "…::cage::oper…"},
@@ -168,8 +169,8 @@ static void rows_of_a_table_differ(void **state) {
   static const char *const qualified[] = {"zoo::animals_of_the_north::feed(lion const&)",
                                           "zoo::animals_of_the_north::feed(bear const&)",
                                           "zoo::animals_of_the_south::feed(bear const&)"};
-  static const char *const without_zoo[] = {"…::animal…_of_the_north…lion",
-                                            "…::animal…_of_the_north…bear", "…::animals_of_…_of_the_south"};
+  static const char *const without_zoo[] = {"…::animal…_of_the_north…lion", "…::animal…_of_the_north…bear",
+                                            "…::animals_of_…_of_the_south"};
   static const char *const traits[] = {"<zoo::animal as zoo::Named>::name",
                                        "<zoo::animal as zoo::Known>::name"};
   static const char *const places[] = {"parse (one_folder_file.c:12)", "parse (two_folder_file.c:12)"};

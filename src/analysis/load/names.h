@@ -60,7 +60,7 @@ struct symbols; /* symbols/symbols.h */
 typedef void names_progress(const char *doing, double done, void *context);
 
 /* Resolves every node of the trace. If `symbols` is false, no symbols are looked up and frames are
- * named module+offset. If `debuginfod` is true, debug files are fetched before (names_fetch.h). */
+ * named module+offset. If `debuginfod` is true, debug files are fetched before. */
 struct names_options {
   bool symbols, debuginfod;
   const char *const *search; /* folders with binaries and debug files, NULL-terminated; or NULL */
