@@ -194,7 +194,7 @@ static void what_is_freed_at_the_exit_is_not_called_kept(void **state) {
   (void)state;
   static const struct program program = {"", keeps_what_its_exit_frees, LEVEL, NULL};
   char culprit[64];
-  for (uint64_t seed = 1; seed <= 10; seed++)
+  for (uint64_t seed = 1; seed <= (uint64_t)runs_of(10); seed++)
     assert_int_not_equal(judged(&program, 1e-4, seed, culprit), VERDICT_KEPT);
 }
 
@@ -203,7 +203,7 @@ static void a_program_that_is_taken_down_is_judged_before_that(void **state) {
   (void)state;
   static const struct program program = {"", collects_and_is_taken_down, GROWING, "open_session"};
   char culprit[64];
-  for (uint64_t seed = 1; seed <= 20; seed++)
+  for (uint64_t seed = 1; seed <= (uint64_t)runs_of(20); seed++)
     assert_int_not_equal(judged(&program, 1e-4, seed, culprit), VERDICT_LEVEL);
 }
 
@@ -217,7 +217,7 @@ static void a_leak_is_said_to_begin_where_it_does(void **state) {
   static const struct program early = {"", leaks_beside_a_table, LEAK, "open_session"},
                               later = {"", leaks_from_a_quarter_of_the_run, LEAK, "open_session"};
   char culprit[64];
-  for (uint64_t seed = 1; seed <= 20; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)runs_of(20); seed++) {
     assert_int_equal(judged(&early, 1e-3, seed, culprit), VERDICT_LEAK);
     assert_int_equal(verdict.culprit[0].since_ns, 0);
     assert_int_equal(judged(&later, 1e-3, seed, culprit), VERDICT_LEAK);
