@@ -241,10 +241,7 @@ static void what_is_freed_at_the_exit_is_not_called_a_leak(void **state) {
   }
 }
 
-/* Nor is a function that calls itself. */
-static void a_part_of_a_function_is_not_its_caller(void **state) {
-  (void)state;
-  static const struct program program = {"", leaks_in_a_part_of_a_function, LEAK, "open_session"};
+static void assert_caller(struct program program, const char *caller) {
   struct recording_options options = {.names = {.symbols = false}};
   struct recording *recording;
   struct report report;
@@ -255,10 +252,21 @@ static void a_part_of_a_function_is_not_its_caller(void **state) {
   assert_int_equal(verdict_find(&report, &verdict), WN_OK);
   assert_int_equal(verdict.culprits, 1);
   const struct strings *strings = recording->names.strings;
-  assert_string_equal(strings_text(strings, verdict.culprit[0].function.function), "open_session");
-  assert_string_equal(strings_text(strings, verdict.culprit[0].caller.function), "serve");
+  assert_string_equal(strings_text(strings, verdict.culprit[0].function.function), program.culprit);
+  assert_string_equal(strings_text(strings, verdict.culprit[0].caller.function), caller);
   report_destroy(&report);
   recording_free(recording);
+}
+
+/* Nor is a function that calls itself. */
+static void a_part_of_a_function_is_not_its_caller(void **state) {
+  (void)state;
+  assert_caller((struct program){"", leaks_in_a_part_of_a_function, LEAK, "open_session"}, "serve");
+}
+
+static void what_starts_a_program_is_no_caller(void **state) {
+  (void)state;
+  assert_caller((struct program){"", leaks_in_a_script, LEAK, "(main)"}, "");
 }
 
 static int seeds_asked = SEEDS;
@@ -416,6 +424,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(what_is_freed_at_the_exit_is_not_called_kept),
       cmocka_unit_test(what_is_freed_at_the_exit_is_not_called_a_leak),
       cmocka_unit_test(a_part_of_a_function_is_not_its_caller),
+      cmocka_unit_test(what_starts_a_program_is_no_caller),
       cmocka_unit_test(what_grew_the_most_is_named_first),
       cmocka_unit_test(a_leak_is_said_to_begin_where_it_does),
       cmocka_unit_test(growth_of_a_process_that_has_just_begun_is_no_leak)};

@@ -25,7 +25,9 @@ enum {
   TABLE,
   LEAKS,
   LOST,
-  PART
+  PART,
+  START,
+  SCRIPT
 };
 static const struct named_node nodes[] = {[MAIN] = {"main", 0},
                                           [SERVE] = {"serve", MAIN},
@@ -39,7 +41,9 @@ static const struct named_node nodes[] = {[MAIN] = {"main", 0},
                                           [TABLE] = {"load_table", MAIN},
                                           [LEAKS] = {"open_session", SERVE},
                                           [LOST] = {"log_event", PARSE},
-                                          [PART] = {"open_session", LEAKS}};
+                                          [PART] = {"open_session", LEAKS},
+                                          [START] = {"__libc_start_call_main", 0},
+                                          [SCRIPT] = {"(main)", START}};
 
 /* ---- the run of a program ---- */
 
@@ -171,6 +175,7 @@ static void leaks_beside_sessions(void) {
   for (int i = 0; i < 20; i++) hold(LEAKS, some_size(2000), lives(400));
 }
 static void leaks_in_a_part_of_a_function(void) { work(40), spread(PART, 40 MB, 0, 1, 300, FOR_EVER); }
+static void leaks_in_a_script(void) { work(40), spread(SCRIPT, 40 MB, 0, 1, 300, FOR_EVER); }
 static void leaks_in_bursts(void) {
   work(60);
   if (tick % 200 < 10) spread(LEAKS, 800 MB, 0, 1, 500, FOR_EVER);

@@ -17,6 +17,7 @@
 #include "analysis/load/order.h"
 #include "analysis/report/freed.h"
 #include "base/error.h"
+#include "base/text.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,10 +131,14 @@ static uint32_t main_caller(const struct suspects *suspects, uint32_t label) {
   return 0;
 }
 
-/* What calls main, a reader knows; and a call in a function without a name is called by nobody. */
-static bool has_caller(const struct suspects *suspects, uint32_t number) {
-  const struct label *label = &suspects->table.tree.labels[number];
-  return !label->call && strcmp(strings_text(suspects->report.names->strings, label->function), "main") != 0;
+/* What calls main, or a script's main in its place, a reader knows; and a call in a function without a
+ * name is called by nobody. */
+static bool has_caller(const struct suspects *suspects, uint32_t number, uint32_t caller) {
+  const struct label *labels = suspects->table.tree.labels;
+  const struct strings *strings = suspects->report.names->strings;
+  return caller && !labels[number].call &&
+         strcmp(strings_text(strings, labels[number].function), "main") != 0 &&
+         !text_begins(strings_text(strings, labels[caller].function), "__libc_start_");
 }
 
 static void add_suspect(struct verdict *verdict, struct key key, const struct growth *growth, uint32_t label,
@@ -142,7 +147,7 @@ static void add_suspect(struct verdict *verdict, struct key key, const struct gr
   const struct label *labels = suspects->table.tree.labels;
   struct culprit culprit = {.function = labels[label],
                             .caller =
-                                caller && has_caller(suspects, label) ? labels[caller] : (struct label){0},
+                                has_caller(suspects, label, caller) ? labels[caller] : (struct label){0},
                             .bytes = growth->bytes,
                             .rate = growth->rate,
                             .grown = growth->net,
