@@ -18,7 +18,7 @@ const MOST_BYTES = 293_000; // without the engine
 
 /* Long names of members that classes here have for themselves: no answer, element or library has them. */
 const OWN_MEMBERS =
-  /^(wanted(Focus|Selected|View)|viewChanged|goPosition|hoveredAbove|invalidate|firstAfter|frontier|takeFocus|refreshTheme|selectMatch|pathOfNode|linesAbove|focusLine|childBegin|isUpward|openedAt|setContentHeight|measureNow|rootPath|selectedNode|movingUntil|focusOrOpen|zoomBack|fingers|runRight|firstRow|rowBegin|movement|navigation|callbacks|supersede|draw(Range|Marks|Names|Limit|Peak|Collections)|takeRange)$/;
+  /^(wanted(Focus|Selected|View)|viewChanged|goPosition|hoveredAbove|invalidate|firstAfter|frontier|takeFocus|refreshTheme|selectMatch|pathOfNode|linesAbove|focusLine|childBegin|isUpward|openedAt|setContentHeight|measureNow|rootPath|selectedNode|movingUntil|focusOrOpen|zoomBack|fingers|runRight|firstRow|rowBegin|movement|navigation|callbacks|supersede|draw(Range|Marks|Names|Limit|Peak|Collections)|takeRange|selectedBox|toggleChain|lineOfAbove|findMatches|placeAt|homeTop|hatched|uncertain|siblings|generation|describe|dragged|keyboard|handlers)$/;
 
 const common = {
   absWorkingDir: here,

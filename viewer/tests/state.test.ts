@@ -9,6 +9,7 @@ import { clauseOf, clauseOfWord, completions, isQuery } from '../src/state/field
 import { perOf, whereOf } from '../src/state/questions.ts';
 import { csvText } from '../src/views/export.ts';
 import { inSight, rowsOf, samplesOf } from '../src/views/rows.ts';
+import { shortOf } from '../src/views/resident.tsx';
 import { atMoments, isSeen, roomIn } from '../src/views/timechart.ts';
 
 const isWellFormed = (text: string) => !/\p{Surrogate}/u.test(text);
@@ -231,6 +232,13 @@ test('CSV has no formulas', () => {
 test('a layer of the chart has a name if it is a pixel high somewhere', () => {
   const held = Float64Array.of(10e6, 50e6, 40e6);
   assert.deepEqual([0, 1e5, 4e5, 5e5, 20e6].map((most) => isSeen(Float32Array.of(0, most, 1), held)), [false, false, false, true, true]);
+});
+
+test('of a resident size that was not the largest it is told how large it was', () => {
+  const part = (text: string, estimate: number) => ({ name: text, text, bytes: { estimate, low: estimate, high: estimate, samples: 0 } });
+  const of = (most_bytes: number) => shortOf({ at_ns: 198e6, rss_bytes: 83.5e6, most_bytes, explained: true, parts: [part('blocks', 70e6), part('code', 13.5e6)] }).replace(/\u202f/g, ' ');
+  assert.equal(of(84e6), 'at 198 ms: 70.0 MB blocks + 13.5 MB code');
+  assert.equal(of(88.5e6), '83.5 MB at 198 ms: 70.0 MB blocks + 13.5 MB code');
 });
 
 test('measurements of the process are moved to the moments of the chart', () => {

@@ -235,14 +235,14 @@ export function followHeader(): void {
 }
 
 function NothingSampled({ head: { trace }, totals }: { head: Head; totals: Totals }) {
-  const most = bytes(totals.totals.allocated_bytes?.high ?? 0);
+  const most = totals.totals.allocated_bytes?.high;
   return (
     <p class="empty">
       {trace.partial
         ? 'What can be read of this trace has no sampled block.'
         : trace.rate >= 1
         ? say('empty')
-        : `Less than ${most} was allocated${trace.heap === 'malloc' ? '' : ' in its heap'}: no block was sampled.`}
+        : `${most ? `Less than ${bytes(most)} was allocated${trace.heap === 'malloc' ? '' : ' in its heap'}: no` : 'No'} block was sampled.`}
     </p>
   );
 }
@@ -269,8 +269,10 @@ function Figure({ label, value, off, note, go }: FigureParts) {
 
 /** The peak is an average of moments, so a heap that is as large at its end may have a larger number there. */
 function noteAtEnd(head: Head, { totals }: Totals): string {
-  const { live_at_end_bytes: end, peak_bytes: peak } = totals;
+  const { live_at_end_bytes: end, peak_bytes: peak, alive_bytes: before } = totals;
   if (head.trace.partial) return 'whose end was not recorded';
+  const late = totals.alive_at_ns < head.trace.duration_ns ? Math.min(before.estimate, peak.estimate) - end.estimate : 0;
+  if (late > 0) return `${bytes(late)} freed only at the exit`;
   if (end.samples === 0) return 'no sampled block is left';
   if (head.trace.processes) return 'when processes ended';
   const part = `${share(Math.min(1, end.estimate / peak.estimate))} of the peak`;
@@ -293,7 +295,7 @@ function figuresOf(head: Head, all: Totals): FigureParts[] {
   };
   if (!limits.no_peak)
     figures.push({
-      label: 'Peak',
+      label: 'Held at the peak',
       value: valueOf(totals.peak_bytes),
       off: off(totals.peak_bytes),
       note: had('peak_bytes') ?? [!trace.totals && `${all.peak_is_one ? 'at' : 'around'} ${duration(totals.peak_at_ns)}`, totals.peak_blocks.samples && `in ${estimatedCount(totals.peak_blocks)} blocks`].filter(Boolean).join(', '),

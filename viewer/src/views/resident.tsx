@@ -8,6 +8,7 @@ import { sizeOf } from './verdict.tsx';
 interface Parts {
   at_ns: number;
   rss_bytes: number;
+  most_bytes: number;
   explained: boolean;
   parts: { name: string; text: string; bytes: Estimate }[];
 }
@@ -21,9 +22,10 @@ function rowsOf({ parts, rss_bytes: resident }: Parts): [string, string][] {
     .map(({ text, bytes: part }) => [text, part.estimate < 0 ? `−${bytes(-part.estimate)}` : part.low === part.high ? bytes(part.estimate) : withError(part)]);
 }
 
-/** When it was, and the two largest parts: "at 3.27 s: 40.1 MB malloc blocks + 2.20 MB code and files …"; empty: it could not be taken apart. */
-const shortOf = ({ parts, at_ns }: Parts): string =>
-  parts.length === 0 ? '' : `at ${duration(at_ns)}: ${[...parts]
+/** When it was, how much if not the most, and the two largest parts: "at 3.27 s: 40.1 MB malloc blocks + 2.20 MB code and files …";
+ *  empty: it could not be taken apart. */
+export const shortOf = ({ parts, at_ns, rss_bytes: resident, most_bytes: most }: Parts): string =>
+  parts.length === 0 ? '' : `${resident < 0.98 * most ? `${bytes(resident)} ` : ''}at ${duration(at_ns)}: ${[...parts]
     .sort((one, other) => Math.abs(other.bytes.estimate) - Math.abs(one.bytes.estimate))
     .slice(0, 2)
     .map(({ text, bytes: { estimate } }, index) => `${estimate < 0 ? '− ' : index ? '+ ' : ''}${bytes(Math.abs(estimate))} ${text}`)

@@ -26,11 +26,11 @@ export const rows = computed(() => {
   return answer ? rowsOf(answer, searched.value, sort, descending) : new Uint32Array();
 });
 
-/** In the order of own bytes, those that have none are one row. A search shows what it finds, and paper the first rows. */
+/** In the order of own bytes, and of their growth, those that have none are one row. A search shows what it finds, and paper the first rows. */
 const withOwn = computed(() => {
   const { answer } = table.value;
   const { sort, descending, search } = view.value;
-  return answer && sort === 'self' && descending && !search && !printing.value ? withoutCallers(answer, rows.value, chosen.value) : rows.value;
+  return answer && (sort === 'self' || sort === 'growth') && descending && !search && !printing.value ? withoutCallers(answer, rows.value, chosen.value) : rows.value;
 });
 const listed = computed(() => (view.value.allRows ? rows.value : withOwn.value));
 

@@ -172,7 +172,7 @@ export class TimeChart {
   }
 
   /** Series and their data, those that lie behind first: all that was held, then the layers from the topmost down. What comes
-   *  from samples has gaps where nothing was sampled. */
+   *  from samples has gaps where nothing was sampled; the curve of the resident size goes from measurement to measurement. */
   private series({ answer: { columns }, isOfRate, layers, chosen, resident }: Picture): [uPlot.Series, (number | null)[]][] {
     const { muted, wash, rest, accent } = this.colours;
     const sampled = (values: ArrayLike<number>) => Array.from(values, (value, index) => (columns.asleep[index] ? null : value));
@@ -184,7 +184,7 @@ export class TimeChart {
       ...layers.map(({ fill, stroke }, index): [uPlot.Series, (number | null)[]] => [line(css(stroke), css(fill)), this.sums[index]!]).reverse(),
       [line(undefined), sampled(columns.low)],
       [line(undefined), sampled(columns.high)],
-      ...(resident ? [[{ ...line(muted, undefined, 1.25), dash: [4, 3] }, rss] as [uPlot.Series, (number | null)[]]] : []),
+      ...(resident ? [[{ ...line(muted, undefined, 1.25), dash: [4, 3], spanGaps: true }, rss] as [uPlot.Series, (number | null)[]]] : []),
       ...(chosen ? [[line(accent, undefined, 2), sampled(chosen)] as [uPlot.Series, (number | null)[]]] : []),
     ];
   }

@@ -122,7 +122,7 @@ test('what is shown of an older question is dimmed where the new one fails, unti
     assert.deepEqual([await old('.population'), await old('#flame'), await old('#table *')], [1, 1, 1]);
     await enter('Moment', 'soon');
     assert.match(await page.locator('#query-error').innerText(), /^“soon” cannot be read: expected a time/);
-    await page.getByRole('button', { name: 'At the peak' }).click();
+    await page.getByRole('button', { name: 'At the peak', exact: true }).click();
     await settled(page);
     assert.equal(await page.locator('.error, .old').count(), 0);
     assert.equal(await population(page), '');
@@ -268,7 +268,7 @@ test('a click earlier than the moment before makes that the moment before', { sk
     assert.match(await click(0.6), /^#compare&where=at\+=\+[\d.]+\w+&against=[\d.]+\w+$/);
     const to = /at\+=\+[\d.]+\w+/.exec(await hash(page))![0];
     assert.ok((await click(0.1)).includes(to), 'the moment after stays');
-    await page.locator('#verdict').getByRole('button', { name: 'Peak' }).click();
+    await page.locator('#verdict').getByRole('button', { name: 'Held at the peak' }).click();
     await settled(page);
     assert.match(await hash(page), /^#compare.*peak/);
     await page.locator('#verdict').getByRole('button', { name: 'At the end' }).click();

@@ -90,7 +90,7 @@ test('paper has the verdict, all of the charts, the first rows of the table and 
       unseen: ['.tools', '.controls', '.switch', '.hues', '.entry', 'button.link'].filter((part) => !isSeen(part)),
     };
   });
-  assert.match(seen.verdict, /Peak[^]*Allocated\s+[\d.]+\s.B/u);
+  assert.match(seen.verdict, /Held at the peak[^]*Allocated\s+[\d.]+\s.B/u);
   assert.equal(seen.canvases.length, 2);
   for (const [left, right] of seen.canvases) assert.ok(left! >= 0 && right! > 600 && right! <= 718, `${left} to ${right}`);
   assert.deepEqual([seen.rows, seen.last, seen.gaps, seen.first], [51, `and ${seen.all - 50} more`, 0, '2']);

@@ -40,7 +40,7 @@ test('a profile of totals has its sums, its moments and its functions, and no ti
     html(file, profile);
     const { page, faults, close } = await openHigh(browser, file);
     assert.deepEqual(await tabs(page), ['1Held']);
-    assert.match(await words(page, '.verdict'), /^Peak 8\.00 kB in 8 blocks At the end 3\.00 kB 38 % of the peak Allocated 11\.0 kB in 11 blocks$/);
+    assert.match(await words(page, '.verdict'), /^Held at the peak 8\.00 kB in 8 blocks At the end 3\.00 kB 38 % of the peak Allocated 11\.0 kB in 11 blocks$/);
     assert.deepEqual([await page.locator('#time').isVisible(), await page.locator('#kinds').isVisible()], [false, false]);
     assert.deepEqual((await rows(page)).slice(0, 2), ['parse', 'index_of']);
     await page.getByRole('button', { name: 'At the end' }).last().click();
@@ -54,7 +54,7 @@ test('a profile of totals has its sums, its moments and its functions, and no ti
     assert.match(await words(page, '#details'), /1 sample source one\.c callers bytes share main 1\.00 kB 100 % lines bytes share one\.c:1 1\.00 kB 100 % at = end and fn = parse Copy this query/);
     assert.equal(await page.locator('#details .spark').count(), 0);
     await goTo(page, '#churn'); // it cannot be answered
-    assert.match(await words(page, '.verdict'), /^Peak/);
+    assert.match(await words(page, '.verdict'), /^Held at the peak/);
     assert.equal(await page.evaluate(() => location.hash), '#peak');
     assert.match((await page.locator('#foot').textContent())!, /a profile by DHAT: totals of each stack/);
     assert.deepEqual(faults, []);

@@ -37,7 +37,7 @@ test('a peak of which no block was sampled is its upper bound, as in the report'
     const report = execFileSync(program('src/cli/winnow'), ['report', trace], { encoding: 'utf8' });
     const [, bound] = /Held at the peak\s+(< \S+ \S+)/.exec(report)!;
     const { page, faults, close } = await openPage(file);
-    assert.match(await textOf(page, '.verdict'), new RegExp(`^Peak\\s+${bound}\\s`));
+    assert.match(await textOf(page, '.verdict'), new RegExp(`^Held at the peak\\s+${bound}\\s`));
     assert.doesNotMatch(await textOf(page, '.figure:first-child'), /–/);
     assert.deepEqual(faults, []);
     await close();

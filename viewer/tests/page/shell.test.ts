@@ -20,7 +20,7 @@ onPage('the first view answers who held the memory at the peak', {}, async (page
   assert.equal(await population(page), ''); // it would repeat the figure
   assert.equal(await page.locator('[role=tab][aria-selected=true]').innerText().then((text) => text.replace(/\s+/g, ' ')), '1Held');
   assert.equal(await page.locator('#population [aria-pressed=true]').innerText(), 'At the peak');
-  assert.match(await page.locator('.verdict').innerText(), /Peak\s+107\sMB ±4.%\s+at 6.min 2\d.s, in 30,400 blocks/u);
+  assert.match(await page.locator('.verdict').innerText(), /Held at the peak\s+107\sMB ±4.%\s+at 6.min 2\d.s, in 30,400 blocks/u);
   assert.equal(await page.title(), 'shopserver – Winnow');
   await noOverflow(page);
 });
