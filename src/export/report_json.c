@@ -124,15 +124,13 @@ static wn_status report_json_print_hosts(struct json *json, const struct report 
 
 static wn_status report_json_print_releases(struct json *json, const struct report *report) {
   struct release_list list;
-  char name[ROW_NAME_MOST];
   wn_status error = release_list_find(report, &list);
   if (error) return error;
   json_begin(json, "releases", '[');
   for (size_t i = 0; i < list.count; i++) {
     const struct release_of_hosts *release = &list.release[i];
-    table_name(&list.table, release->group, name, sizeof name);
     json_begin(json, NULL, '{');
-    json_string(json, "release", name);
+    json_string(json, "release", release->name);
     json_integer(json, "hosts", release->hosts);
     json_integer(json, "first_ns", release->first_ns);
     json_estimate(json, "bytes_of_a_host", &release->mean.bytes);

@@ -305,6 +305,13 @@ hosts_and_releases_have_rows() {
   says '203 kB +1.0 % +5  2023-11-14  121212121212'
   succeeds report --json --by release traces
   [ "$(jq -c '.releases[] | [.release, .hosts, .first_ns, .bytes_of_a_host.estimate]' out | tr -d '\n')" = "[\"$one\",7,$(jq .trace.started_ns out),217285.714285714][\"$two\",5,$(jq .trace.started_ns out),203000]" ] || fail "$(jq -c .releases out)"
+  # Its hosts are those that the query leaves, whether or not they hold such blocks.
+  succeeds report --json --by release --where 'host = h07 or host = h11' traces
+  [ "$(jq -c '[.releases[] | [.release, .hosts, .bytes_of_a_host.estimate]]' out)" = "[[\"$one\",1,900000],[\"$two\",1,201000]]" ] || fail "$(jq -c .releases out)"
+  succeeds report --json --by release --where "not (host = h07 and release = $one) and fn = none" traces
+  [ "$(jq -c '[.releases[] | [.release, .hosts, .bytes_of_a_host.estimate]] | sort' out)" = "[[\"$one\",6,0],[\"$two\",5,0]]" ] || fail "$(jq -c .releases out)"
+  succeeds report --by release --where 'host = none' traces
+  ! grep -q 'HELD BY A HOST' out || fail "of no host: $(cat out)"
   succeeds report --by host --tree traces
   says 'Hosts by what they held'
   mkdir releases

@@ -22,6 +22,10 @@ wn_status query_bind(struct query *query, const struct samples *samples, const s
 /* Whether the query selects the row's block. */
 bool query_selects(const struct query *query, const struct row *row);
 
+/* False: its conditions on processes, hosts and releases select no block of this process, whatever the
+ * blocks are. NULL: no query. */
+bool query_may_select(const struct query *query, uint32_t process);
+
 /* Whether it selects all rows, since it has settings alone; and whether two queries select the same
  * rows, since they differ in settings alone. NULL: no query. False says nothing. */
 bool query_selects_all(const struct query *query);

@@ -231,6 +231,27 @@ static bool query_selects_selects(const struct condition *condition, const struc
   return false;
 }
 
+enum takes { TAKES_NONE, TAKES_SOME, TAKES_ALL };
+
+/* What a condition takes of a process, as far as the process alone decides. */
+static enum takes takes_of_process(const struct condition *condition, uint32_t process) {
+  enum takes left, right;
+  enum type type;
+  switch (condition->kind) {
+  case OR:
+  case AND:
+    left = takes_of_process(condition->left, process), right = takes_of_process(condition->right, process);
+    return (left < right) == (condition->kind == OR) ? right : left;
+  case NOT: return TAKES_ALL - takes_of_process(condition->left, process);
+  case FIELD: break;
+  }
+  type = condition->field->type;
+  if (type == MOMENT || type == HIDDEN) return TAKES_ALL;
+  if (type != PROCESS && type != ORIGIN) return TAKES_SOME;
+  bool negated = condition->relation == NOT_EQUAL || condition->relation == NOT_MATCHES;
+  return condition->matches[process] != negated ? TAKES_ALL : TAKES_NONE;
+}
+
 /* A lower bound of a field, over all blocks that a condition takes; 0: there is no better one. */
 static double query_selects_least_of(const struct condition *condition, const char *field) {
   double left, right;
@@ -286,6 +307,10 @@ wn_status query_bind(struct query *query, const struct samples *samples, const s
 
 bool query_selects(const struct query *query, const struct row *row) {
   return query_selects_selects(query->root, query, row);
+}
+
+bool query_may_select(const struct query *query, uint32_t process) {
+  return !query || takes_of_process(query->root, process) != TAKES_NONE;
 }
 
 bool query_selects_all(const struct query *query) { return !query || !selecting(query->root); }

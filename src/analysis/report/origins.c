@@ -32,14 +32,21 @@ static bool *find_selected(const struct report *report) {
   return selected;
 }
 
-/* What all processes have, or the ones that the query selects, each once; `releases` false: hosts
- * alone. */
+/* Those that the query does not exclude by their names, hosts or releases. */
+static bool *find_asked(const struct report *report) {
+  bool *asked = calloc(report->names->process_count, sizeof *asked);
+  for (uint32_t i = 0; asked && i < report->names->process_count; i++)
+    asked[i] = query_may_select(report->query, i);
+  return asked;
+}
+
+/* What the selected processes have, each once; `releases` false: hosts alone. */
 static struct origins find_origins(const struct report *report, bool releases, const bool *selected) {
   const struct names *names = report->names;
   struct origins origins = {.items = malloc(names->process_count * sizeof *origins.items)};
   size_t found = 0;
   for (uint32_t i = 0; origins.items && i < names->process_count; i++)
-    if (!selected || selected[i])
+    if (selected[i])
       origins.items[found++] =
           (struct origin){releases ? names->processes[i].release : 0, names->processes[i].host};
   array_sort(origins.items, found, sizeof *origins.items, by_strings);
@@ -117,10 +124,11 @@ static wn_status fill_hosts(const struct report *report, const struct origins *o
 
 /* ---- releases ---- */
 
-static size_t count_hosts(const struct origins *origins, uint32_t release) {
-  size_t count = 0;
-  for (size_t i = 0; i < origins->count; i++) count += origins->items[i].release == release;
-  return count;
+static int most_first(const void *a, const void *b) {
+  const struct release_of_hosts *one = a, *other = b;
+  double bytes = one->mean.bytes.estimate, other_bytes = other->mean.bytes.estimate;
+  if (bytes != other_bytes) return bytes > other_bytes ? -1 : 1;
+  return (one->first_ns > other->first_ns) - (one->first_ns < other->first_ns);
 }
 
 /* Of what the hosts of a release hold. */
@@ -134,35 +142,51 @@ static double sum_squares(const struct table *of_hosts, uint32_t release) {
   return squares;
 }
 
-static uint64_t origins_first_of(const struct report *report, uint32_t release) {
+static uint64_t origins_first_of(const struct report *report, uint32_t release, const bool *asked) {
   uint64_t first_ns = UINT64_MAX;
   for (uint32_t i = 0; i < report->names->process_count; i++)
-    if (report->names->processes[i].release == release && report->samples->processes[i].begin_ns < first_ns)
+    if (asked[i] && report->names->processes[i].release == release &&
+        report->samples->processes[i].begin_ns < first_ns)
       first_ns = report->samples->processes[i].begin_ns;
   return source_run(report->samples->source)->wall_ns + first_ns;
 }
 
-static wn_status fill_releases(const struct report *report, const struct origins *origins,
-                               struct release_list *list) {
-  struct table of_hosts;
-  list->release = calloc(list->table.tree.group_count + 1, sizeof *list->release);
-  if (!list->release) return error_set(WN_ENOMEM, "not enough memory to compare releases");
-  wn_status error = report_table(report, MEASURE_HELD, BY_RELEASE_OF_HOST, TABLE_SUMS, &of_hosts);
-  if (error) return error;
-  for (; list->count < list->table.tree.group_count; list->count++) {
-    const struct group *group = &list->table.tree.groups[list->count];
-    uint32_t release = table_label(&list->table, group)->function;
-    struct estimate all = report_bytes(report, &group->self);
-    size_t hosts = count_hosts(origins, release);
-    list->release[list->count] =
-        (struct release_of_hosts){.group = group,
-                                  .hosts = hosts,
-                                  .first_ns = origins_first_of(report, release),
-                                  .mean = hosts_mean(&all, group->self.bytes.total,
-                                                     sum_squares(&of_hosts, release), hosts ? hosts : 1)};
+static void set_means(const struct report *report, const struct table *table, const struct table *of_hosts,
+                      struct release_list *list) {
+  for (size_t i = 0; i < list->count; i++) {
+    struct release_of_hosts *release = &list->release[i];
+    struct sums sums = origins_sums_of(table, release->number);
+    struct estimate all = report_bytes(report, &sums);
+    release->mean =
+        hosts_mean(&all, sums.bytes.total, sum_squares(of_hosts, release->number), release->hosts);
   }
-  table_destroy(&of_hosts);
-  return WN_OK;
+  qsort(list->release, list->count, sizeof *list->release, most_first);
+}
+
+/* The origins come by release. */
+static void list_releases(const struct report *report, const struct origins *origins, const bool *asked,
+                          struct release_list *list) {
+  for (size_t i = 0; i < origins->count; i++) {
+    uint32_t number = origins->items[i].release;
+    if (!list->count || list->release[list->count - 1].number != number)
+      list->release[list->count++] = (struct release_of_hosts){
+          .number = number,
+          .name = strings_text(report->names->strings, number),
+          .first_ns = origins_first_of(report, number, asked),
+      };
+    list->release[list->count - 1].hosts++;
+  }
+}
+
+static wn_status find_means(const struct report *report, struct release_list *list) {
+  struct table table, of_hosts;
+  wn_status error = report_table(report, MEASURE_HELD, BY_RELEASE, TABLE_SUMS, &table);
+  if (error) return error;
+  error = report_table(report, MEASURE_HELD, BY_RELEASE_OF_HOST, TABLE_SUMS, &of_hosts);
+  if (!error) set_means(report, &table, &of_hosts, list);
+  if (!error) table_destroy(&of_hosts);
+  table_destroy(&table);
+  return error;
 }
 
 /* ---- shared ---- */
@@ -183,19 +207,22 @@ wn_status host_list_find(const struct report *report, struct host_list *list) {
 void host_list_destroy(struct host_list *list) { free(list->host); }
 
 wn_status release_list_find(const struct report *report, struct release_list *list) {
-  *list = (struct release_list){.release = NULL};
-  wn_status error = report_table(report, MEASURE_HELD, BY_RELEASE, TABLE_SUMS, &list->table);
-  if (error) return error;
-  struct origins origins = find_origins(report, true, NULL);
-  error = origins.items ? fill_releases(report, &origins, list)
-                        : error_set(WN_ENOMEM, "not enough memory to compare releases");
+  bool *asked = find_asked(report);
+  struct origins origins = {0};
+  if (asked) origins = find_origins(report, true, asked);
+  *list = (struct release_list){.release = calloc(origins.count + 1, sizeof *list->release)};
+  wn_status error = WN_OK;
+  if (origins.items && list->release) {
+    list_releases(report, &origins, asked, list);
+    error = find_means(report, list);
+  } else {
+    error = error_set(WN_ENOMEM, "not enough memory to compare releases");
+  }
   free(origins.items);
+  free(asked);
   if (error) release_list_destroy(list);
   return error;
 }
 
-void release_list_destroy(struct release_list *list) {
-  free(list->release);
-  table_destroy(&list->table);
-}
+void release_list_destroy(struct release_list *list) { free(list->release); }
 /* SPDX-License-Identifier: MIT */

@@ -2,8 +2,10 @@
  * (hosts.h has the laws).
  *
  * A host counts where the query selects a block of one of its processes, though it may hold none at
- * the moment of the report. A release has all hosts that ran it. */
-#pragma once
+ * the moment of the report. A release has all hosts that ran it in a process that the query does not
+ * exclude by its name, host or release: of a function those too that hold nothing by it. */
+#ifndef ANALYSIS_ORIGINS_H
+#define ANALYSIS_ORIGINS_H
 
 #include "analysis/report/hosts.h"
 #include "analysis/report/report.h"
@@ -31,21 +33,22 @@ wn_status host_list_find(const struct report *report, struct host_list *list);
 void host_list_destroy(struct host_list *list);
 
 struct release_of_hosts {
-  const struct group *group; /* of the table */
+  uint32_t number;  /* the string of its name */
+  const char *name; /* the string, of the report's names */
   size_t hosts;
   uint64_t first_ns; /* when the first of its processes began, since 1970 */
   struct host_mean mean;
 };
 
-/* The releases that hold something, the one that holds the most first. */
+/* The releases, the one whose hosts hold the most first. */
 struct release_list {
   struct release_of_hosts *release;
   size_t count;
-  struct table table;
 };
 
 /* WN_ENOMEM. */
 wn_status release_list_find(const struct report *report, struct release_list *list);
 void release_list_destroy(struct release_list *list);
 
+#endif
 /* SPDX-License-Identifier: MIT */

@@ -44,12 +44,11 @@ static void print_hosts(const struct view *view) {
 
 static void print_release(const struct release_list *list, size_t i) {
   const struct release_of_hosts *release = &list->release[i];
-  char bytes[32], margin[16], day[32], name[REPORT_NAME_MOST];
-  table_name(&list->table, release->group, name, sizeof name);
+  char bytes[32], margin[16], day[32];
   printf("%10s", text_bytes(bytes, release->mean.bytes.estimate));
   text_pad(stdout, screen_margin(margin, &release->mean.bytes), -7);
   printf("  %5zu  %s  ", release->hosts, text_day(day, release->first_ns / 1000000000));
-  text_name(stdout, name);
+  text_name(stdout, release->name);
   putchar('\n');
 }
 
@@ -57,7 +56,7 @@ static void print_releases(const struct view *view) {
   struct release_list list;
   char number[64];
   if (release_list_find(view->report, &list)) return;
-  puts("\nHELD BY A HOST ON AVERAGE\n     bytes      ±  hosts  first day   release");
+  if (list.count) puts("\nHELD BY A HOST ON AVERAGE\n     bytes      ±  hosts  first day   release");
   for (size_t i = 0; i < list.count && i < ROWS_MOST; i++) print_release(&list, i);
   if (list.count > ROWS_MOST)
     printf("%38s%s\n", "", text_number_of(number, (double)(list.count - ROWS_MOST), "more release"));
