@@ -147,4 +147,5 @@ fleet_finds_what_changed() {
   server_stop 1 KILL
   run fleet --from "http://127.0.0.1:${http_ports[0]}" top
   [ $code = 1 ] && [ "$(wc -l <err)" = 1 ] && [ ! -s out ] || fail "a shard is down: $code: $(cat err out)"
+  grep -q "a shard does not answer: .*127\.0\.0\.1:${tcp_ports[1]}" err || fail "which shard is down: $(cat err)"
 }

@@ -70,8 +70,8 @@ enum {
   HEADER_MOST = 400
 };
 
-/* Codes of ClickHouse: no such column, table or database. */
-enum { NO_COLUMN = 16, NO_TABLE = 60, NO_DATABASE = 81 };
+/* Codes of ClickHouse: no such column, table or database; no connection to a shard. */
+enum { NO_COLUMN = 16, NO_TABLE = 60, NO_DATABASE = 81, NO_CONNECTION = 279 };
 
 /* Of ClickHouse, too, where older versions answer 500: the user may only read, is unknown, has a
  * wrong or no password, may not use the database, lacks a privilege, or may not come in. */
@@ -180,20 +180,28 @@ static bool is_refusal(int code) {
   return false;
 }
 
+/* Below a NO_CONNECTION each try has a line, with the shard's address. */
+static char *last_try(char *answer) {
+  for (char *next = answer; (next = strstr(next, "\nCode: "));) answer = ++next;
+  return answer;
+}
+
 /* ClickHouse answers "Code: 60, e.displayText() = DB::Exception: Table winnow.loads doesn't exist., e.what()
  * = DB::Exception", newer ones without the words around it. */
 static enum http_outcome complain_of_answer(struct http *http, long status) {
   static const char display[] = "e.displayText() = ";
   int code = 0;
   char text[COMPLAINT_MOST];
-  char *line = http->answer, *end = line + strcspn(line, "\r\n");
+  sscanf(http->answer, "Code: %d", &code);
+  char *line = code == NO_CONNECTION ? last_try(http->answer) : http->answer;
+  char *end = line + strcspn(line, "\r\n");
   *end = 0;
   if ((end = strstr(line, ", e.what() ="))) *end = 0;
-  sscanf(line, "Code: %d", &code);
   char *said = strstr(line, display);
   said = said ? said + sizeof display - 1 : line;
   bool no_table = code == NO_TABLE || code == NO_DATABASE || code == NO_COLUMN;
-  snprintf(text, sizeof text, "HTTP %ld%s%.250s%s", status, *said ? ": " : "", said,
+  snprintf(text, sizeof text, "HTTP %ld%s%s%.250s%s", status, *said ? ": " : "",
+           code == NO_CONNECTION ? "a shard does not answer: " : "", said,
            no_table ? "; 'winnow fleet init' prints the tables" : "");
   return http_complain(http, is_passing(status) && !no_table && !is_refusal(code) ? HTTP_AGAIN : HTTP_WRONG,
                        text);
