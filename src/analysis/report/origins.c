@@ -191,6 +191,15 @@ static wn_status find_means(const struct report *report, struct release_list *li
 
 /* ---- shared ---- */
 
+size_t origins_count_hosts(const struct report *report) {
+  bool *asked = find_asked(report);
+  struct origins origins = {0};
+  if (asked) origins = find_origins(report, false, asked);
+  free(origins.items);
+  free(asked);
+  return origins.count;
+}
+
 wn_status host_list_find(const struct report *report, struct host_list *list) {
   bool *selected = find_selected(report);
   struct origins origins = {0};

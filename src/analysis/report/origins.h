@@ -28,6 +28,10 @@ struct host_list {
   struct excess excess[EXCESSES_MOST]; /* of the first ones */
 };
 
+/* The number of hosts of the processes that the query does not exclude by their name, host or release. 0
+ * without memory. */
+size_t origins_count_hosts(const struct report *report);
+
 /* WN_ENOMEM. */
 wn_status host_list_find(const struct report *report, struct host_list *list);
 void host_list_destroy(struct host_list *list);

@@ -127,7 +127,11 @@ static void hosts_print(const struct fleet_of_hosts *fleet, const struct questio
   if (shown < fleet->unusual)
     printf("  %s (--top %zu)\n", text_number_of(number, (double)(fleet->unusual - shown), "more host"),
            fleet->unusual);
-  printf("  %s as is usual\n", text_number_of(number, (double)(fleet->count - fleet->unusual), "host"));
+  if (fleet->median <= 0)
+    printf("  %s, of which half or more have nothing: none is called unusual\n",
+           text_number_of(number, (double)fleet->count, "host"));
+  else
+    printf("  %s as is usual\n", text_number_of(number, (double)(fleet->count - fleet->unusual), "host"));
   text_style(stdout, STYLE_PLAIN);
 }
 

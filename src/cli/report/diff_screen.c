@@ -1,6 +1,7 @@
 /* Prints what `winnow diff` says: the same numbers of both runs beside each other, a verdict, and the
  * functions that changed. Of two moments of one run it is what was held at only one of them. `--all` adds all
  * facts, and a table for each measure. */
+#include "analysis/report/origins.h"
 #include "base/text.h"
 #include "cli/report/diff.h"
 #include "cli/report/diff_table.h"
@@ -52,6 +53,18 @@ static void diff_screen_print_scale(const struct diff *diff) {
       "What was allocated before is multiplied by %.3g, as if both runs had %s. What was held is as it was.",
       diff->pair.scale.estimate,
       diff->options->scaling == PER_SECOND ? "taken as long" : "allocated as many bytes");
+  text_paragraph(stdout, text.text, 2);
+  putchar('\n');
+}
+
+/* The machines of two folders. */
+static void print_hosts_compared(const struct diff *diff) {
+  struct paragraph text = {.length = 0};
+  size_t before = origins_count_hosts(&diff->pair.before), after = origins_count_hosts(&diff->pair.after);
+  char number[64];
+  if (diff->pair.moments || before == after) return;
+  say(&text, "All numbers are sums, over %s before and %zu after, and no means of a host.",
+      text_number_of(number, (double)before, "host"), after);
   text_paragraph(stdout, text.text, 2);
   putchar('\n');
 }
@@ -245,6 +258,7 @@ wn_status diff_print_text(const struct diff *diff) {
   bool all = diff->options->all;
   diff_screen_print_title(diff);
   diff_screen_print_scale(diff);
+  print_hosts_compared(diff);
   if (diff->pair.resized)
     text_paragraph(stdout,
                    "A block that was resized in between counts on both sides: with its old size, and with "

@@ -34,8 +34,12 @@ static void print_hosts(const struct view *view) {
     printf("\nHOSTS UNLIKE THE OTHERS, whose median is %s\n", text_bytes(bytes, list.median));
     if (list.unusual) puts("     bytes      ±  of usual  host");
     for (size_t i = 0; i < list.unusual && i < ROWS_MOST; i++) print_host(view, &list, i);
-    printf("  %s%s as is usual\n", list.unusual > ROWS_MOST ? "others, and " : "",
-           text_number_of(number, (double)(list.count - list.unusual), "host"));
+    if (list.median <= 0)
+      printf("  %s, of which half or more have nothing: none is called unusual\n",
+             text_number_of(number, (double)list.count, "host"));
+    else
+      printf("  %s%s as is usual\n", list.unusual > ROWS_MOST ? "others, and " : "",
+             text_number_of(number, (double)(list.count - list.unusual), "host"));
   }
   host_list_destroy(&list);
 }
