@@ -129,6 +129,7 @@ fleet_ranges_hold_the_truth() {
 
 fleet_finds_what_changed() {
   need_servers
+  local i
   insert_fleet 400 7 2
   fleet diff r1 r2
   says 'from r1 .200 hosts. to r2 .200 hosts.'
@@ -140,6 +141,15 @@ fleet_finds_what_changed() {
   sed -n 6p out | grep -Eq 'host000017' || fail "not the host: $(cat out)"
   fleet hosts --json
   jq -e '.unusual >= 1 and .unusual <= 5' out >/dev/null || fail "$(cat out)"
+  jq -e '.rows[0] | .mostly | test("^f[0-9]+$")' out >/dev/null || fail "$(cat out)"
+  jq -e '.rows[0] | .mostly_bytes > 0 and .mostly_bytes < .more.estimate' out >/dev/null || fail "$(cat out)"
+  # What was allocated is of a second, what it has the most of, too.
+  for i in 0 1; do
+    ask $i "SELECT * FROM winnow.samples WHERE kind = 'held' FORMAT TabSeparated" | sed 's/\theld\t/\tborn\t/' >born
+    clickhouse-client --port "${tcp_ports[$i]}" --query 'INSERT INTO winnow.samples FORMAT TabSeparated' <born >answer 2>&1 || fail "$(head -c 400 answer)"
+  done
+  fleet hosts --allocated --json
+  jq -e '.rows[0] | .mostly_bytes > 0 and .mostly_bytes < .more.estimate' out >/dev/null || fail "$(cat out)"
   run fleet --from "http://127.0.0.1:${http_ports[0]}" diff r1 r9
   [ $code = 1 ] && grep -q 'there is no release r9' err || fail "$code: $(cat err)"
   run fleet --from "http://127.0.0.1:${http_ports[0]}" top --service nobody

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { HOST, SAMPLES, UNIT, BYTES, MORE = BYTES + SUM_COLUMNS, MOST, COLUMN_COUNT };
-enum { CELLS = 4, HOSTS_MOST = 200000 };
+enum { CELLS = 4, JSON_CELLS, /* with a number for what stands beside the host */ HOSTS_MOST = 200000 };
 
 struct fleet_of_hosts {
   struct question_of_fleet *question;
@@ -18,29 +18,43 @@ struct fleet_of_hosts {
   double median;
 };
 
-/* For each host its sum, and the site that it has the most above the mean of all hosts. What was
- * allocated is divided by the host's seconds, of which hosts may have shipped different numbers. */
-static void hosts_write_query(const struct question_of_fleet *question, FILE *query, uint64_t hosts) {
-  fprintf(query,
-          "SELECT host, k, w / u, b / u, v / (u * u), s / u, c / (u * u), x / u, r / u, more, most FROM "
-          "(SELECT host, toFloat64(%s) AS u FROM (",
+/* Each host and what its sums are divided by: its seconds for what was allocated, since hosts may have
+ * shipped for different times. */
+static void hosts_write_units(const struct question_of_fleet *question, FILE *query) {
+  fprintf(query, "SELECT host, toFloat64(%s) AS u FROM (",
           question->kind == WINDOW_HELD ? "1" : "greatest(seconds_all, 1)");
   query_hosts(question, query, "");
-  fputs(
-      ")) ANY LEFT JOIN (SELECT host, sum(ik) AS k, max(iw) AS w, sum(ib) AS b, sum(iv) AS v, sum(is) AS s, "
-      "sum(ic) AS c, sum(ix) AS x, sum(ir) AS r, argMax(site, ib - m) AS more, max(ib - m) AS most FROM ("
-      "SELECT host, site, sum(n) AS ik, max(unit) AS iw, sum(bytes) AS ib, sum(bytes_variance) AS iv, "
-      "sum(bytes_seen) AS is, sum(bytes_clustered) AS ic, sum(bytes_excess) AS ix, sum(bytes_earlier) AS ir "
-      "FROM samples_all",
-      query);
+  fputc(')', query);
+}
+
+/* Each site of a host, with these sums and `u`. */
+static void hosts_write_sites(const struct question_of_fleet *question, FILE *query, const char *sums,
+                              const char *names) {
+  fprintf(query, "SELECT host, site, %s, u FROM (SELECT host, site, %s FROM samples_all", names, sums);
   query_where(question, query, CLICKHOUSE_SAMPLES);
   query_held_now(question, query);
-  fprintf(query,
-          " GROUP BY host, site) ANY INNER JOIN (SELECT site, sum(bytes) / %" PRIu64 " AS m FROM samples_all",
-          hosts);
-  query_where(question, query, CLICKHOUSE_SAMPLES);
-  query_held_now(question, query);
-  fprintf(query, " GROUP BY site) USING site GROUP BY host) USING host ORDER BY host LIMIT %d", HOSTS_MOST);
+  fputs(" GROUP BY host, site) ANY INNER JOIN (", query);
+  hosts_write_units(question, query);
+  fputs(") USING host", query);
+}
+
+/* For each host its sum, and the site that it has the most above the mean of all hosts. */
+static void hosts_write_query(const struct question_of_fleet *question, FILE *query, uint64_t hosts) {
+  fputs("SELECT host, k, w / u, b / u, v / (u * u), s / u, c / (u * u), x / u, r / u, more, most FROM (",
+        query);
+  hosts_write_units(question, query);
+  fputs(") ANY LEFT JOIN (SELECT host, sum(ik) AS k, max(iw) AS w, sum(ib) AS b, sum(iv) AS v, sum(is) AS s, "
+        "sum(ic) AS c, sum(ix) AS x, sum(ir) AS r, argMax(site, ib / u - m) AS more, max(ib / u - m) AS most "
+        "FROM (",
+        query);
+  hosts_write_sites(question, query,
+                    "sum(n) AS ik, max(unit) AS iw, sum(bytes) AS ib, sum(bytes_variance) AS iv, "
+                    "sum(bytes_seen) AS is, sum(bytes_clustered) AS ic, sum(bytes_excess) AS ix, "
+                    "sum(bytes_earlier) AS ir",
+                    "ik, iw, ib, iv, is, ic, ix, ir");
+  fprintf(query, ") ANY INNER JOIN (SELECT site, sum(ib / u) / %" PRIu64 " AS m FROM (", hosts);
+  hosts_write_sites(question, query, "sum(bytes) AS ib", "ib");
+  fprintf(query, ") GROUP BY site) USING site GROUP BY host) USING host ORDER BY host LIMIT %d", HOSTS_MOST);
 }
 
 /* ---- sites ---- */
@@ -71,42 +85,47 @@ static const char *hosts_name_of(const struct question_of_fleet *names, const ch
 
 /* ---- the answer ---- */
 
-/* `site`: the name of that which a host has the most above the mean; it stands beside the host, unless
- * the host has less than is usual. */
-static void hosts_set_cells(const struct fleet_of_hosts *fleet, const struct question_of_fleet *names,
-                            size_t i, struct fleet_cell cells[CELLS], char beside[512]) {
+/* The site that a host has the most above the mean stands beside the host, unless the host has less than
+ * is usual. Returns the number of cells. */
+static size_t hosts_set_cells(const struct fleet_of_hosts *fleet, const struct question_of_fleet *names,
+                              size_t i, struct fleet_cell cells[JSON_CELLS], char beside[512]) {
   const struct host *host = &fleet->hosts[i];
-  const char *site = hosts_site_of(fleet, host);
   char number[40], most[40];
-  *beside = 0;
-  if (host->distance > 0)
-    snprintf(beside, 512, "most of all %s by %.400s",
-             text_change(most, field_number(fleet->question, host->number, MOST)),
-             site_name(hosts_name_of(names, site), site, number));
+  const char *site =
+      site_name(hosts_name_of(names, hosts_site_of(fleet, host)), hosts_site_of(fleet, host), number);
+  double above = field_number(fleet->question, host->number, MOST);
+  bool json = fleet->question->options->json;
+  if (json)
+    snprintf(beside, 512, "%s", site);
+  else
+    snprintf(beside, 512, "most of all %s by %.400s", text_change(most, above), site);
   struct estimate away = host->bytes;
   away.estimate -= fleet->median, away.low -= fleet->median, away.high -= fleet->median;
-  struct fleet_cell set[CELLS] = {{.kind = FLEET_BYTES, .name = "bytes", .estimate = host->bytes},
-                                  {.kind = FLEET_SHARE,
-                                   .name = "of usual",
-                                   .number = fleet->median > 0 ? host->bytes.estimate / fleet->median : 0},
-                                  {.kind = FLEET_CHANGE, .name = "more", .estimate = away},
-                                  {.kind = FLEET_NAME,
-                                   .name = "host",
-                                   .text = field_text(fleet->question, host->number, HOST),
-                                   .beside = beside,
-                                   .beside_name = "mostly"}};
+  struct fleet_cell set[JSON_CELLS] = {
+      {.kind = FLEET_BYTES, .name = "bytes", .estimate = host->bytes},
+      {.kind = FLEET_SHARE,
+       .name = "of usual",
+       .number = fleet->median > 0 ? host->bytes.estimate / fleet->median : 0},
+      {.kind = FLEET_CHANGE, .name = "more", .estimate = away},
+      {.kind = FLEET_NAME,
+       .name = "host",
+       .text = field_text(fleet->question, host->number, HOST),
+       .beside = host->distance > 0 ? beside : NULL,
+       .beside_name = "mostly"},
+      {.kind = FLEET_BLOCKS, .name = "mostly bytes", .number = above}};
   memcpy(cells, set, sizeof set);
+  return json && host->distance > 0 ? JSON_CELLS : CELLS;
 }
 
 static void hosts_tell(const struct fleet_of_hosts *fleet, const struct question_of_fleet *names,
                        size_t shown, struct json *json) {
   for (size_t i = 0; i < shown; i++) {
-    struct fleet_cell cells[CELLS];
+    struct fleet_cell cells[JSON_CELLS];
     char beside[512];
-    hosts_set_cells(fleet, names, i, cells, beside);
+    size_t count = hosts_set_cells(fleet, names, i, cells, beside);
     if (!i && !json) fleet_print_head(cells, CELLS);
     if (json)
-      fleet_write_row(json, cells, CELLS);
+      fleet_write_row(json, cells, count);
     else
       fleet_print_row(cells, CELLS, false);
   }
