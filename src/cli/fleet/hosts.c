@@ -30,10 +30,14 @@ static void hosts_write_units(const struct question_of_fleet *question, FILE *qu
 /* Each site of a host, with these sums and `u`. */
 static void hosts_write_sites(const struct question_of_fleet *question, FILE *query, const char *sums,
                               const char *names) {
-  fprintf(query, "SELECT host, site, %s, u FROM (SELECT host, site, %s FROM samples_all", names, sums);
+  bool held = question->kind == WINDOW_HELD;
+  fprintf(query, "SELECT host, site, %s, %s FROM (SELECT host, site, %s FROM samples_all", names,
+          held ? "toFloat64(1) AS u" : "u", sums);
   query_where(question, query, CLICKHOUSE_SAMPLES);
   query_held_now(question, query);
-  fputs(" GROUP BY host, site) ANY INNER JOIN (", query);
+  fputs(" GROUP BY host, site)", query);
+  if (held) return;
+  fputs(" ANY INNER JOIN (", query);
   hosts_write_units(question, query);
   fputs(") USING host", query);
 }
