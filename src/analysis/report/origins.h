@@ -4,8 +4,7 @@
  * A host counts where the query selects a block of one of its processes, though it may hold none at
  * the moment of the report. A release has all hosts that ran it in a process that the query does not
  * exclude by its name, host or release: of a function those too that hold nothing by it. */
-#ifndef ANALYSIS_ORIGINS_H
-#define ANALYSIS_ORIGINS_H
+#pragma once
 
 #include "analysis/report/hosts.h"
 #include "analysis/report/report.h"
@@ -54,5 +53,4 @@ struct release_list {
 wn_status release_list_find(const struct report *report, struct release_list *list);
 void release_list_destroy(struct release_list *list);
 
-#endif
 /* SPDX-License-Identifier: MIT */
