@@ -53,10 +53,11 @@ the_screen_says_what_to_do() {
   make killed t
   succeeds report --no-symbols t
   says 'NOT DECIDED .*; record longer, or with --rate 0[.]01 '
+  says 'Never freed [^;]* of the peak; in use, or leaked +Allocated '
   make plain t
   COLUMNS=160 run report --no-symbols t
   says 'Resident at most [^-]* at 500 us: [^-]* [+] [^-]*; malloc has [0-9.]+ MB more, never written'
-  says 'Never freed .* 100 % of the peak; in use, or leaked'
+  says 'Never freed [^;]* 100 % of the peak +Allocated '
   run export --no-symbols -f dhat -o dhat t
   succeeds report dhat
   says 'Allocated +[0-9.]+ MB +in [0-9,]+ '
@@ -251,6 +252,7 @@ the_screen_says_who_leaks() {
   line=$(grep -n 'session = malloc' "$source/tests/cli/programs/leaks.c" | cut -d : -f 1)
   succeeds report t
   says "LEAK LIKELY +remember \\(leaks.c:$line\\), called by serve: [0-9.]+ [kM]B/s from start to end"
+  says "Next: look at leaks.c:$line: what should free this, and when[?] +winnow report --tree t "
   says 'HELD AT THE PEAK.* grows +remember +leaks.c:[0-9]+( [+][0-9]+ lines?)? +< serve:[0-9]+ < main:[0-9]+'
   says 'exit 0 .*Resident at most .*Held at the peak .*Never freed .*Allocated '
   run report --json t

@@ -37,19 +37,18 @@ let () =
   Printf.printf "%d %d %d %d\n%!" (bytes log) (bytes table) (bytes closure) (bytes on_stack);
   Winnow.snapshot Sys.argv.(1);
   ignore (Sys.opaque_identity (big, parts, on_stack));
-  (* A signal handler that raises does so behind the snapshot. *)
-  Sys.set_signal Sys.sigalrm (Sys.Signal_handle (fun _ -> raise Exit));
+  (* A signal handler that raises does so behind the snapshot; this one raises once for each snapshot, and nowhere else. *)
+  let inside = ref false in
+  Sys.set_signal Sys.sigalrm (Sys.Signal_handle (fun _ -> if !inside then (inside := false; raise Exit)));
   ignore (Unix.setitimer Unix.ITIMER_REAL { Unix.it_interval = 1e-3; it_value = 1e-3 });
-  let rec often n =
-    if n > 0 then (
-      (try Winnow.snapshot (Sys.argv.(1) ^ ".signal") with Exit -> ());
-      often (n - 1))
-  in
-  (try often 20 with Exit -> ());
-  let rec quiet () =
-    try ignore (Unix.setitimer Unix.ITIMER_REAL { Unix.it_interval = 0.; it_value = 0. }) with Exit -> quiet ()
-  in
-  quiet ();
+  for _ = 1 to 20 do
+    try
+      inside := true;
+      Winnow.snapshot (Sys.argv.(1) ^ ".signal");
+      inside := false
+    with Exit -> ()
+  done;
+  ignore (Unix.setitimer Unix.ITIMER_REAL { Unix.it_interval = 0.; it_value = 0. });
   match Winnow.snapshot "/no/such/folder/holds.heap" with
   | () -> prerr_endline "a snapshot in no folder"
   | exception Failure reason -> print_endline reason

@@ -97,13 +97,16 @@ enum measure next_measure(const struct verdict *verdict) {
   return verdict->kind == VERDICT_BRIEF ? MEASURE_ALLOCATED : MEASURE_HELD;
 }
 
+const char *next_question(const struct verdict *verdict) {
+  bool leaks = verdict->kind == VERDICT_LEAK || verdict->blocks == VERDICT_LEAK;
+  return leaks ? ": what should free this, and when?" : ": is all of this still needed?";
+}
+
 void next_step(const struct table *functions, const struct main_lines *lines, const struct verdict *verdict,
                const struct label *largest, char text[NEXT_MOST]) {
-  bool leaks = verdict->kind == VERDICT_LEAK || verdict->blocks == VERDICT_LEAK;
   next_way(functions->report, verdict->kind, text);
   if (verdict->culprits)
-    next_begin(functions, lines, &verdict->culprit[0].function, "look at ",
-               leaks ? ": what should free this, and when?" : ": is all of this still needed?", text);
+    next_begin(functions, lines, &verdict->culprit[0].function, "look at ", next_question(verdict), text);
   else if (!*text && verdict->kind != VERDICT_MAPPED && largest && largest->function)
     next_begin(functions, lines, largest,
                verdict->kind == VERDICT_BRIEF ? "to allocate less, begin at "

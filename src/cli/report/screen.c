@@ -238,6 +238,10 @@ static void say_who_freed_late(struct paragraph *note, const struct view *view, 
   table_destroy(&table);
 }
 
+static bool says_whether_it_leaks(const struct verdict *verdict) {
+  return verdict->culprits || verdict->kind == VERDICT_LEVEL || verdict->blocks == VERDICT_LEVEL;
+}
+
 static int print_left(const struct view *view) {
   const struct report *report = view->report;
   struct paragraph note = {.length = 0};
@@ -249,7 +253,7 @@ static int print_left(const struct view *view) {
     say(&note, "when each process ended"); /* not at one time: it can be more than the peak */
   else if (left > 0 && peak > 0 && facts_have(view->facts, FACT_TOTALS_peak_bytes))
     say(&note, "%s of the peak%s", text_share(text, fmin(left / peak, 1)),
-        report->samples->collected ? "" : "; in use, or leaked");
+        report->samples->collected || says_whether_it_leaks(view->verdict) ? "" : "; in use, or leaked");
   if (report->alive_ns < report->samples->end_ns && closing > 0) {
     say(&note, "%s%s was freed only at the exit", note.length ? "; " : "", text_bytes(text, closing));
     say_who_freed_late(&note, view, closing, left);

@@ -1,5 +1,6 @@
 /* The last lines of the first screen: what its names lack, and what to do next. */
 #include "analysis/load/rates.h"
+#include "analysis/report/next.h"
 #include "cli/package.h"
 #include "cli/report/report.h"
 #include "cli/report/report_callers.h"
@@ -151,6 +152,23 @@ static bool say_interpreters(struct paragraph *text, const struct view *view) {
   return text->length > before;
 }
 
+/* "Next: look at parser.c:12: what should free this, and when?" False: the verdict names no function. */
+static bool print_step(const struct view *view) {
+  const struct verdict *verdict = view->verdict;
+  char place[256], fitted[FITTED_MOST];
+  struct paragraph text = {.length = 0};
+  if (!verdict->culprits) return false;
+  const struct label *function = &verdict->culprit[0].function;
+  if (place_of_function(view, MEASURE_ALIVE, function, place, sizeof place) || !*place)
+    snprintf(place, sizeof place, "%.250s",
+             name_fit_paragraph(fitted, FITTED_MOST,
+                                strings_text(view->report->names->strings, function->function),
+                                WRAPPER_COLUMNS, 8));
+  say(&text, "Next: look at %s%s", place, next_question(verdict));
+  text_paragraph(stdout, text.text, 2);
+  return true;
+}
+
 /* Where nothing can be said of the whole run, what grew while it sampled. */
 static void print_next(const struct view *view) {
   const struct samples *samples = view->report->samples;
@@ -158,7 +176,9 @@ static void print_next(const struct view *view) {
   char command[80];
   bool whole = report_is_awake(view->report) || samples->process_count > 1 || !samples->row_count;
   if (whole || !asleep_not(samples, &awake)) {
-    print_command_screen(view, "  Next: winnow report --tree", "   (or --at end, --by stack, --all)");
+    print_command_screen(view,
+                         print_step(view) ? "        winnow report --tree" : "  Next: winnow report --tree",
+                         "   (or --at end, --by stack, --all)");
     return;
   }
   snprintf(command, sizeof command, "  Next: winnow diff --at %.4gs,%.4gs", (double)awake.begin_ns / 1e9,
