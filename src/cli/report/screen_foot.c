@@ -153,7 +153,7 @@ static bool say_interpreters(struct paragraph *text, const struct view *view) {
 }
 
 /* "Next: look at parser.c:12: what should free this, and when?" False: the verdict names no function. */
-static bool print_step(const struct view *view) {
+static bool print_where_to_look(const struct view *view) {
   const struct verdict *verdict = view->verdict;
   char place[256], fitted[FITTED_MOST];
   struct paragraph text = {.length = 0};
@@ -176,9 +176,9 @@ static void print_next(const struct view *view) {
   char command[80];
   bool whole = report_is_awake(view->report) || samples->process_count > 1 || !samples->row_count;
   if (whole || !asleep_not(samples, &awake)) {
-    print_command_screen(view,
-                         print_step(view) ? "        winnow report --tree" : "  Next: winnow report --tree",
-                         "   (or --at end, --by stack, --all)");
+    print_command_screen(
+        view, print_where_to_look(view) ? "        winnow report --tree" : "  Next: winnow report --tree",
+        "   (or --at end, --by stack, --all)");
     return;
   }
   snprintf(command, sizeof command, "  Next: winnow diff --at %.4gs,%.4gs", (double)awake.begin_ns / 1e9,
