@@ -320,6 +320,13 @@ hosts_and_releases_have_rows() {
   [ "$(jq -c '[.releases[] | [.release, .hosts, .bytes_of_a_host.estimate]] | sort' out)" = "[[\"$one\",6,0],[\"$two\",5,0]]" ] || fail "$(jq -c .releases out)"
   succeeds report --by release --where 'host = none' traces
   ! grep -q 'HELD BY A HOST' out || fail "of no host: $(cat out)"
+  mkdir days
+  make host_a_1 days/1 100
+  make host_c_2 days/2 100 3
+  make host_b_2 days/3 100 1
+  succeeds report --by release days
+  says ' 1  2023-11-14  111111111111'
+  says ' 2  2023-11-15  121212121212'
   succeeds report --by host --tree traces
   says 'Hosts by what they held'
   mkdir releases

@@ -252,6 +252,7 @@ the_screen_says_who_leaks() {
   line=$(grep -n 'session = malloc' "$source/tests/cli/programs/leaks.c" | cut -d : -f 1)
   succeeds report t
   says "LEAK LIKELY +remember \\(leaks.c:$line\\), called by serve: [0-9.]+ [kM]B/s from start to end"
+  says 'Never freed [^;]* % of the peak +Allocated '
   says "Next: look at leaks.c:$line: what should free this, and when[?] +winnow report --tree t "
   says 'HELD AT THE PEAK.* grows +remember +leaks.c:[0-9]+( [+][0-9]+ lines?)? +< serve:[0-9]+ < main:[0-9]+'
   says 'exit 0 .*Resident at most .*Held at the peak .*Never freed .*Allocated '

@@ -27,8 +27,8 @@
  *   python     a program in Python, with an extension module
  *   odd        functions with what the formats of exports use themselves: semicolons, quotes, line feeds
  *   build_1, build_2  the same program and library without symbols, of two builds
- *   host_NAME_BUILD N  of that machine and that build of the program, which holds N blocks of 1000 bytes in
- *              the end; at rate 1
+ *   host_NAME_BUILD N [DAYS]  of that machine and that build of the program, which holds N blocks of 1000
+ *              bytes in the end; at rate 1; it begins so many days after the others
  *   many N     N samples, for speed
  *   slow N     N samples, one each ten seconds, from 2023-11-14 22:13:20 on */
 #include "base/hash.h"
@@ -386,7 +386,7 @@ int main(int argc, char **argv) {
     build = (uint8_t)atoi(strrchr(kind, '_') + 1);
     source.module = module_of_build;
   }
-  uint64_t count = count_of(kind, argv[3]);
+  uint64_t count = count_of(kind, argv[3]), days = is_host && argc > 4 ? strtoull(argv[4], NULL, 10) : 0;
   if (!strcmp(kind, "slow")) step_ns = 10000000000;
   uint64_t run_ns = (hash_bytes(kind, strlen(kind)) >> 16) + count; /* each kind and count is another run */
   struct trace_options options = {.path = argv[2]};
@@ -403,7 +403,7 @@ int main(int argc, char **argv) {
                                                : 1e-3,
       .stack_depth = 512,
       .word_bytes = 8,
-      .wall_ns = 1700000000000000000u,
+      .wall_ns = 1700000000000000000u + days * 86400000000000u,
       .monotonic_ns = run_ns,
   };
   struct trace_writer *writer;

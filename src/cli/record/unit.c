@@ -27,7 +27,8 @@ enum { NAME_MOST = 256, TMPFS = 0x01021994 };
 
 /* ---- unit files ---- */
 
-/* The settings of a systemd service, as far as recording depends on them: name in C, name in the unit, and whether its assignments add to each other. */
+/* The settings of a systemd service, as far as recording depends on them: name in C, name in the unit,
+ * and whether its assignments add to each other. */
 #define UNIT_SETTINGS(SETTING)                                \
   SETTING(EXEC_START, "ExecStart", true)                      \
   SETTING(USER, "User", false)                                \
