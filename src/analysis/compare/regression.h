@@ -30,7 +30,8 @@ enum { REGRESSION_NAMED = 2 };
 size_t regression_rows(const struct regression *regression, const struct comparison *comparison,
                        const struct compared *rows[REGRESSION_NAMED]);
 
-/* What to do where only code that may have moved changed, and no row is named, for people; empty elsewhere. */
+/* What to do where only code that may have moved changed, and no row is named, for people; empty
+ * elsewhere. */
 const char *regression_hint(const struct regression *regression, const struct comparison *comparison);
 
 /* The label of a fact of the report after, for people. */

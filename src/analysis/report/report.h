@@ -172,7 +172,8 @@ void table_name(const struct table *table, const struct group *group, char *buff
 /* The label of a group; of a stack, that of its innermost function. */
 const struct label *table_label(const struct table *table, const struct group *group);
 
-/* The group of a function in a table by function, by the name and module of the label; NULL: there is none. */
+/* The group of a function in a table by function, by the name and module of the label; NULL: there is
+ * none. */
 const struct group *table_find_group(const struct table *table, const struct label *function);
 
 /* The label of the line where a group itself allocated most, and of other groups than functions and stacks,
