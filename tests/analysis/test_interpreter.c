@@ -189,6 +189,29 @@ static void functions_that_import_belong_to_the_line_that_imports(void **state) 
   path_is(nodes, 11, "main; _find_and_load; exec_module");
 }
 
+/* What is installed beside the library is no part of it, nor is a program that the library has. */
+static void functions_of_the_library_belong_to_the_line_that_calls_them(void **state) {
+  (void)state;
+  static const char threads[] = "/usr/lib/python3.11/threading.py",
+                    json[] = "/usr/lib/python3.11/json/decoder.py",
+                    flask[] = "/venv/lib/python3.11/site-packages/flask/app.py";
+  static const struct python_node nodes[] = {{0},
+                                             NATIVE("main", 0, BINARY),
+                                             NATIVE(LOOP, 1, BINARY),
+                                             PYTHON("_bootstrap", 2, threads, 1000),
+                                             PYTHON("run", 3, "/src/feed.py", 20),
+                                             PYTHON("decode", 4, json, 337),
+                                             NATIVE(LOOP, 5, BINARY),
+                                             PYTHON("raw_decode", 6, json, 353),
+                                             PYTHON("hook", 7, "/src/feed.py", 9),
+                                             PYTHON("dispatch", 5, flask, 50),
+                                             PYTHON("decode", 9, json, 338)};
+  path_is(nodes, 3, "main; _bootstrap");
+  path_is(nodes, 7, "main; _bootstrap; run");
+  path_is(nodes, 8, "main; _bootstrap; run; hook");
+  path_is(nodes, 10, "main; _bootstrap; run; dispatch");
+}
+
 /* ---- names ---- */
 
 static void functions_of_one_name_are_told_apart_by_their_files(void **state) {
@@ -283,6 +306,7 @@ int main(void) {
       cmocka_unit_test(all_is_shown_on_request),
       cmocka_unit_test(a_program_with_an_interpreter_in_it_stays),
       cmocka_unit_test(functions_that_import_belong_to_the_line_that_imports),
+      cmocka_unit_test(functions_of_the_library_belong_to_the_line_that_calls_them),
       cmocka_unit_test(functions_of_one_name_are_told_apart_by_their_files),
       cmocka_unit_test(a_name_is_split_where_a_file_stands_behind_it),
       cmocka_unit_test(python_functions_are_wrappers_only_if_the_user_says_so),

@@ -5,7 +5,7 @@
 #include "support/runs.h"
 
 #include "analysis/compare/facts.h"
-#include "analysis/report/verdict.h"
+#include "analysis/report/trend.h"
 
 enum { SEEDS = 2 }; /* `make soak` takes 20 */
 
@@ -84,6 +84,11 @@ static const struct program {
     PROGRAM(reads_tables_and_serves, LEVEL, NULL),
     PROGRAM(reads_for_a_third, LEVEL, NULL),
     PROGRAM(doubles_a_vector, LEVEL | FEW, NULL),
+    PROGRAM(leaks_into_a_vector, LEAK, "open_session"),
+    PROGRAM(leaks_into_a_vector_that_moves_late, LEAK, "open_session"),
+    PROGRAM(fills_a_vector_by_half, LEVEL, NULL),
+    PROGRAM(fills_a_vector_late, LEVEL, NULL),
+    PROGRAM(has_sessions_in_a_vector, LEVEL, NULL),
     PROGRAM(only_churns, BRIEF | LEVEL | FEW, NULL),
     PROGRAM(works_in_phases, LEVEL, NULL),
     PROGRAM(stopped_leaking, LEVEL, NULL),
@@ -269,6 +274,38 @@ static void what_starts_a_program_is_no_caller(void **state) {
   assert_caller((struct program){"", leaks_in_a_script, LEAK, "(main)"}, "");
 }
 
+static void fills_a_cache_as_it_ends(void) { work(60), spread(CACHE, 20 MB, 0.92, 1, 1000, FOR_EVER); }
+
+static void assert_trend(void (*program)(void), const char *function, const char *trend) {
+  struct recording_options options = {.names = {.symbols = false}};
+  struct recording *recording;
+  struct report report;
+  struct table table;
+  run(&(struct program){"", program, 0, NULL}, 1e-3, 1);
+  assert_int_equal(recording_load(story_path(), &options, &recording), WN_OK);
+  unlink(story_path());
+  assert_int_equal(report_ask(recording, &(struct question){.closing = true}, &report), WN_OK);
+  assert_int_equal(report_table(&report, MEASURE_ALIVE, BY_FUNCTION, TABLE_GROWTH, &table), WN_OK);
+  const struct group *group = NULL;
+  for (size_t i = 0; i < table.tree.group_count; i++) {
+    const struct label *label = &table.tree.labels[table.tree.groups[i].label];
+    if (!strcmp(strings_text(recording->names.strings, label->function), function))
+      group = &table.tree.groups[i];
+  }
+  assert_non_null(group);
+  assert_string_equal(trend_of(&table, NULL, group, SITES_BY_SELF, &(struct verdict){VERDICT_NONE}), trend);
+  table_destroy(&table);
+  report_destroy(&report);
+  recording_free(recording);
+}
+
+/* Sessions that follow each other and a cache that is filled last consist of new blocks alone. */
+static void a_trend_tells_what_is_replaced_from_what_came_last(void **state) {
+  (void)state;
+  assert_trend(has_short_sessions, "open_session", "renewed");
+  assert_trend(fills_a_cache_as_it_ends, "fill_cache", "late");
+}
+
 static int seeds_asked = SEEDS;
 
 static bool is_none(enum verdict_kind kind) { return kind == VERDICT_NONE || kind == VERDICT_UNDECIDED; }
@@ -425,6 +462,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(what_is_freed_at_the_exit_is_not_called_a_leak),
       cmocka_unit_test(a_part_of_a_function_is_not_its_caller),
       cmocka_unit_test(what_starts_a_program_is_no_caller),
+      cmocka_unit_test(a_trend_tells_what_is_replaced_from_what_came_last),
       cmocka_unit_test(what_grew_the_most_is_named_first),
       cmocka_unit_test(a_leak_is_said_to_begin_where_it_does),
       cmocka_unit_test(growth_of_a_process_that_has_just_begun_is_no_leak)};

@@ -335,6 +335,29 @@ static void doubles_a_vector(void) {
   for (double at = 1; at < TICKS; at *= 2)
     if ((int)at == tick) hold(TABLE, (size_t)(8000 * at), at);
 }
+/* A vector's buffer, which moves when it is full, at the ticks `first`, twice that, and so on until `last`. */
+static void push_back(uint32_t node, double bytes_per_tick, double first, double last) {
+  for (double at = first; at < last; at *= 2)
+    if ((int)at == tick) hold(node, (size_t)(2 * at * bytes_per_tick), 2 * at < last ? at : FOR_EVER);
+}
+/* Strings in a vector, allocated by one function. */
+static void leaks_into_a_vector(void) {
+  work(60), spread(LEAKS, 20 MB, 0, 1, 300, FOR_EVER), push_back(LEAKS, 9 MB / TICKS, 1, TICKS);
+}
+static void leaks_into_a_vector_that_moves_late(void) {
+  work(60), spread(LEAKS, 20 MB, 0, 1, 300, FOR_EVER),
+      push_back(LEAKS, 9 MB / TICKS, 0.85 * TICKS / 4096, TICKS);
+}
+static void fills_a_vector_by_half(void) {
+  work(60), spread(CACHE, 20 MB, 0, 0.5, 300, FOR_EVER), push_back(CACHE, 18 MB / TICKS, 1, TICKS / 2);
+}
+static void fills_a_vector_late(void) {
+  work(60), spread(CACHE, 20 MB, 0, 0.8, 300, FOR_EVER), push_back(CACHE, 12 MB / TICKS, 1, 0.8 * TICKS);
+}
+static void has_sessions_in_a_vector(void) {
+  work(40), push_back(LEAKS, 9 MB / TICKS, 1, TICKS);
+  for (int i = 0; i < 50; i++) hold(LEAKS, some_size(4000), lives(100));
+}
 static void only_churns(void) { work(400); }
 static void works_in_phases(void) {
   work(40), spread(PARSE, 250 MB, 0, 1, 1000, TICKS / 5 - tick % (TICKS / 5));

@@ -155,7 +155,7 @@ functions_lines_and_files_of_python_are_shown() {
   says ' < run __main__[.]py:31 < <module> __main__[.]py:40 < main'
   says ' run  worker[.]py:7'
   ! grep -Eq 'alloc_cache|array_new' out || fail "$(cat out)"
-  says " Python's C functions are counted for the lines that call them [(]--show-wrappers[)]"
+  says " Python's C functions and library are counted for the lines that call them [(]--show-wrappers[)]"
   ! grep -Eq '[[]python]|Py[A-Z_]|list_resize' out || fail "$(cat out)"
   succeeds report --by line --sort total t
   says ' run [(]__main__[.]py:31[)]'

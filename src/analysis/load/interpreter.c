@@ -10,11 +10,8 @@
 /* The module of a language's frames. */
 static const char *const module_of[INTERPRETERS] = {"[python]", "[perl]", "[jit]"};
 
-static const char importing[] = "<frozen importlib.";
-
-/* What stands further out than a node: no frame of the language; functions that import a module;
- * others, too. */
-enum within { NOTHING, IMPORT, PROGRAM };
+/* What stands further out than a node: no frame of the language; functions of its library; others, too. */
+enum within { NOTHING, LIBRARY, PROGRAM };
 
 struct marking {
   const struct samples *samples;
@@ -58,8 +55,13 @@ static bool interpreter_is_of_language(const struct marking *marking, const stru
   return marking->interpreter != INTERPRETER_JIT || is_made_of_program(marking, frame);
 }
 
-static bool interpreter_imports(const struct marking *marking, const struct frame *frame) {
-  return text_begins(interpreter_text(marking, frame->file), importing);
+/* "<frozen importlib._bootstrap>", "/usr/lib/python3.11/json/decoder.py"; but not what is installed beside the
+ * library, in its folder site-packages or dist-packages. */
+static bool is_of_library(const struct marking *marking, const struct frame *frame) {
+  static const char folder[] = "/lib/python3.";
+  const char *file = interpreter_text(marking, frame->file), *within = strstr(file, folder);
+  if (marking->interpreter != INTERPRETER_PYTHON) return false;
+  return text_begins(file, "<frozen ") || (within && !strstr(within, "-packages/"));
 }
 
 static void see_stacks(struct marking *marking) {
@@ -68,7 +70,7 @@ static void see_stacks(struct marking *marking) {
     const struct frame *caller = interpreter_frame_of(marking, parent);
     uint8_t within = marking->within[parent];
     if (interpreter_is_of_language(marking, caller) && within < PROGRAM)
-      within = interpreter_imports(marking, caller) ? IMPORT : PROGRAM;
+      within = is_of_library(marking, caller) ? LIBRARY : PROGRAM;
     marking->within[node] = within;
     if (caller && interpreter_is_of_language(marking, interpreter_frame_of(marking, node)))
       marking->runs[caller->module] = true;
@@ -128,8 +130,7 @@ static bool interpreter_is_main(const struct marking *marking, uint32_t node, co
 
 static bool is_hidden(const struct marking *marking, uint32_t node, const struct frame *frame) {
   uint8_t within = marking->within[node];
-  if (interpreter_is_of_language(marking, frame))
-    return within == PROGRAM && interpreter_imports(marking, frame);
+  if (interpreter_is_of_language(marking, frame)) return within == PROGRAM && is_of_library(marking, frame);
   bool outermost = marking->interpreter != INTERPRETER_PERL && interpreter_is_main(marking, node, frame);
   if (within && marking->python_itself) return true;
   return (within || (marking->calls[node] && !outermost)) && is_of_interpreter(marking, frame);

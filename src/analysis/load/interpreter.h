@@ -17,9 +17,11 @@
  *
  * HIDDEN. Where a frame of the language stands further out, or further in on some stack, an
  * interpreter's function is a wrapper of what it allocates, and call paths leave it out; not the
- * `main` of a program in Python, which may do more than run it. So are Python's own functions that
- * import a module, below the line that imports it, as in a traceback. Stacks of the interpreter's
- * start stay as they are beyond the functions that also run the program. */
+ * `main` of a program in Python, which may do more than run it. So are the functions of Python's
+ * standard library, below the line of the program that calls them or imports their module: its
+ * programmer can change that line alone. Stacks of the interpreter's start, and of a program that is
+ * part of the library (python3 -m http.server), stay as they are beyond the functions that also run
+ * the program. */
 #pragma once
 
 #include "analysis/load/names.h"

@@ -155,6 +155,33 @@ static void add_regrown(struct ages *ages, const struct samples *samples, const 
   ages->regrown += (grown - most) / samples->rows[rows[count - 1]].probability;
 }
 
+static void take_sum(struct sum *sum, const struct sum *of) {
+  sum->total -= of->total;
+  sum->variance = fmax(sum->variance - of->variance, 0);
+  sum->seen -= of->seen;
+  sum->clustered = fmax(sum->clustered - of->clustered, 0);
+  sum->typical -= of->typical;
+  sum->earlier -= of->earlier;
+  sum->samples -= of->samples;
+}
+
+static void take_block(struct ages *ages, const struct block_rows *block, const struct samples *samples,
+                       struct stretch stretch) {
+  struct ages of = {.alive = {0}};
+  if (!block->count) return;
+  ages_add(&of, samples, stretch, block->rows ? block->rows : &block->first, block->count);
+  for (int class = 0; class < AGE_CLASSES; class ++) {
+    ages->alive[class] -= of.alive[class];
+    ages->samples[class] -= of.samples[class];
+  }
+  take_sum(&ages->all, &of.all);
+  ages->old_gone -= of.old_gone, ages->regrown -= of.regrown;
+  for (enum trend trend = 0; trend < TRENDS; trend++) {
+    take_sum(&ages->trends[trend].gain, &of.trends[trend].gain);
+    take_sum(&ages->trends[trend].loss, &of.trends[trend].loss);
+  }
+}
+
 /* ---- shared ---- */
 
 bool ages_need(const struct row *row, struct stretch stretch) {
@@ -177,5 +204,22 @@ void ages_add(struct ages *ages, const struct samples *samples, struct stretch s
   add_classes(ages, samples, stretch, rows, count);
   add_regrown(ages, samples, rows, count);
   for (enum trend trend = 0; trend < TRENDS; trend++) add_trend(ages, trend, samples, stretch, rows, count);
+}
+
+void group_ages_add(struct group_ages *group, const struct samples *samples, struct stretch stretch,
+                    const uint32_t *rows, size_t count) {
+  const struct row *last = &samples->rows[rows[count - 1]];
+  struct block_rows *block = dies(&samples->rows[rows[0]], stretch) ? &group->gone : &group->largest;
+  double bytes = (double)last->size / last->probability;
+  ages_add(&group->ages, samples, stretch, rows, count);
+  if (bytes > block->bytes) *block = (struct block_rows){count > 1 ? rows : NULL, count, rows[0], bytes};
+}
+
+struct ages group_ages_without_largest(const struct group_ages *group, const struct samples *samples,
+                                       struct stretch stretch) {
+  struct ages ages = group->ages;
+  take_block(&ages, &group->largest, samples, stretch);
+  if (group->gone.bytes < group->largest.bytes) take_block(&ages, &group->gone, samples, stretch);
+  return ages;
 }
 /* SPDX-License-Identifier: MIT */

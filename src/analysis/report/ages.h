@@ -54,4 +54,27 @@ bool ages_need(const struct row *row, struct stretch stretch);
 /* Adds one block. `rows` are the numbers of its rows that the group has and that are needed, in order. */
 void ages_add(struct ages *ages, const struct samples *samples, struct stretch stretch, const uint32_t *rows,
               size_t count);
+
+/* The rows of one block, as of ages_add. A block of one row has none in `rows`. */
+struct block_rows {
+  const uint32_t *rows;
+  size_t count;
+  uint32_t first;
+  double bytes; /* an estimate */
+};
+
+/* A group with the largest of its blocks that are alive at the end, and of those that are not. */
+struct group_ages {
+  struct ages ages;
+  struct block_rows largest, gone;
+};
+
+/* As ages_add. `rows` stay there as long as `group` is used, if there are several. */
+void group_ages_add(struct group_ages *group, const struct samples *samples, struct stretch stretch,
+                    const uint32_t *rows, size_t count);
+
+/* The ages without the largest block, and without the largest one that is gone, if that was smaller: it may
+ * have been copied into the other. */
+struct ages group_ages_without_largest(const struct group_ages *group, const struct samples *samples,
+                                       struct stretch stretch);
 /* SPDX-License-Identifier: MIT */

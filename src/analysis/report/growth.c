@@ -36,6 +36,11 @@
  * lives are as long as the run cannot be told from leaks. Nor can a query for blocks that are alive
  * tell what went.
  *
+ * LARGEST: a vector of strings that leak has one block with its elements, which moves to a larger one now
+ * and then, and has up to half of all bytes. So a group of which one block has LARGEST_PART is judged without
+ * that block, too, and if all others surely grow, so does the group, whose numbers are then those of the
+ * others. The largest block that is gone was the vector's before.
+ *
  * SURE: a verdict needs more than a word in a column. It takes only growth of the last quarter that is at
  * least SURE_LAST of the mean quarter's, and whose interval is above SURE_LOW of that. A cache that filled
  * until 80 % of the run has a third of the mean quarter there.
@@ -50,7 +55,7 @@
 #include <math.h>
 
 static const double QUARTER_LEAST = 0.25, LAST_LEAST = 0.5, SURE_LAST = 0.75, SURE_LOW = 0.33,
-                    GONE_MOST = 0.03;
+                    GONE_MOST = 0.03, LARGEST_PART = 0.2;
 
 /* Fewer samples tell nothing about ages, unless they are nearly all blocks there are. */
 enum { SAMPLES_LEAST = 8 };
@@ -172,5 +177,14 @@ struct growth growth_of(const struct ages *ages, struct stretch stretch, double 
                                     .samples = slope.samples};
   for (int i = 0; i < AGE_CLASSES; i++) growth.alive[i] = ages->alive[i];
   return growth;
+}
+
+struct growth growth_of_group(const struct group_ages *group, const struct samples *samples,
+                              struct stretch stretch, double unit) {
+  struct growth growth = growth_of(&group->ages, stretch, unit);
+  if (growth.sure || group->largest.bytes < LARGEST_PART * growth.bytes.estimate) return growth;
+  struct ages others = group_ages_without_largest(group, samples, stretch);
+  struct growth without = growth_of(&others, stretch, unit);
+  return without.sure && growth.net.low > 0 ? without : growth;
 }
 /* SPDX-License-Identifier: MIT */

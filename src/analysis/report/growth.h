@@ -37,4 +37,8 @@ struct growth {
 
 /* `unit` is that of estimate_of for bytes. */
 struct growth growth_of(const struct ages *ages, struct stretch stretch, double unit);
+
+/* The same of a group; without its largest block where the others surely grow (LARGEST). */
+struct growth growth_of_group(const struct group_ages *group, const struct samples *samples,
+                              struct stretch stretch, double unit);
 /* SPDX-License-Identifier: MIT */

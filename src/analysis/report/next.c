@@ -99,7 +99,9 @@ enum measure next_measure(const struct verdict *verdict) {
 
 const char *next_question(const struct verdict *verdict) {
   bool leaks = verdict->kind == VERDICT_LEAK || verdict->blocks == VERDICT_LEAK;
-  return leaks ? ": what should free this, and when?" : ": is all of this still needed?";
+  return leaks            ? ": what should free this, and when?"
+         : verdict->begun ? ": is all of this still needed? In a longer run a leak goes on growing"
+                          : ": is all of this still needed?";
 }
 
 void next_step(const struct table *functions, const struct main_lines *lines, const struct verdict *verdict,

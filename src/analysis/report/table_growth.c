@@ -33,8 +33,9 @@ static bool is_of_block(const struct table *table, uint32_t row, uint32_t other)
   return table->report->samples->rows[row].block == table->report->samples->rows[other].block;
 }
 
-static struct growth growth_from(const struct table *table, const struct ages *ages) {
-  return growth_of(ages, stretch_of(table), table->report->recording->byte_unit);
+static struct growth growth_from(const struct table *table, const struct group_ages *group) {
+  return growth_of_group(group, table->report->samples, stretch_of(table),
+                         table->report->recording->byte_unit);
 }
 
 /* The rows of `resized`, key by key, those of a key block by block. NULL without memory. */
@@ -50,18 +51,18 @@ static uint32_t *resized_by_key(const struct table *table, const uint32_t *key_o
 }
 
 static void add_resized_by_key(const struct table *table, const uint32_t *key_of_node, const uint32_t *rows,
-                               struct ages *ages) {
+                               struct group_ages *groups) {
   for (size_t begin = 0, end; begin < table->resized_count; begin = end) {
     uint32_t key = key_of_row(table, key_of_node, rows[begin]);
     for (end = begin + 1; end < table->resized_count; end++)
       if (key_of_row(table, key_of_node, rows[end]) != key || !is_of_block(table, rows[end], rows[begin]))
         break;
-    ages_add(&ages[key], table->report->samples, stretch_of(table), rows + begin, end - begin);
+    group_ages_add(&groups[key], table->report->samples, stretch_of(table), rows + begin, end - begin);
   }
 }
 
 /* Adds the rows of `resized` whose nodes are inside. */
-static void add_resized_inside(struct table *table, struct ages *ages) {
+static void add_resized_inside(struct table *table, struct group_ages *group) {
   uint32_t *inside = table->resized + table->resized_count;
   for (size_t begin = 0, end; begin < table->resized_count; begin = end) {
     size_t count = 0;
@@ -70,7 +71,8 @@ static void add_resized_inside(struct table *table, struct ages *ages) {
       if (!is_of_block(table, row, table->resized[begin])) break;
       if (table->inside[table->tree.node_of_row[row]]) inside[count++] = row;
     }
-    if (count) ages_add(ages, table->report->samples, stretch_of(table), inside, count);
+    if (count) group_ages_add(group, table->report->samples, stretch_of(table), inside, count);
+    inside += count;
   }
 }
 
@@ -90,30 +92,31 @@ wn_status table_order_resized(struct table *table) {
 
 struct growth table_growth(struct table *table, const struct group *group, enum extent extent) {
   const struct samples *samples = table->report->samples;
-  struct ages ages = {.all = {0}};
+  struct group_ages inside = {.ages = {.all = {0}}};
   call_tree_mark(&table->tree, group, extent, table->inside);
   for (size_t i = 0; i < samples->row_count; i++)
     if (table_growth_is_alone(table, i) && table->inside[table->tree.node_of_row[i]])
-      ages_add(&ages, samples, stretch_of(table), &(uint32_t){(uint32_t)i}, 1);
-  add_resized_inside(table, &ages);
-  return growth_from(table, &ages);
+      group_ages_add(&inside, samples, stretch_of(table), &(uint32_t){(uint32_t)i}, 1);
+  add_resized_inside(table, &inside);
+  return growth_from(table, &inside);
 }
 
 wn_status table_growths(const struct table *table, const uint32_t *key_of_node, size_t keys, double least,
                         struct growth *growths) {
   const struct samples *samples = table->report->samples;
-  struct ages *ages = calloc(keys + 1, sizeof *ages);
+  struct group_ages *groups = calloc(keys + 1, sizeof *groups);
   uint32_t *resized = resized_by_key(table, key_of_node);
-  bool done = ages && resized;
+  bool done = groups && resized;
   for (size_t i = 0; done && i < samples->row_count; i++)
     if (table_growth_is_alone(table, i))
-      ages_add(&ages[key_of_row(table, key_of_node, (uint32_t)i)], samples, stretch_of(table),
-               &(uint32_t){(uint32_t)i}, 1);
-  if (done) add_resized_by_key(table, key_of_node, resized, ages);
+      group_ages_add(&groups[key_of_row(table, key_of_node, (uint32_t)i)], samples, stretch_of(table),
+                     &(uint32_t){(uint32_t)i}, 1);
+  if (done) add_resized_by_key(table, key_of_node, resized, groups);
   for (size_t key = 0; done && key < keys; key++)
-    growths[key] = ages[key].all.total >= least ? growth_from(table, &ages[key]) : (struct growth){0};
+    growths[key] =
+        groups[key].ages.all.total >= least ? growth_from(table, &groups[key]) : (struct growth){0};
   free(resized);
-  free(ages);
+  free(groups);
   return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the table");
 }
 /* SPDX-License-Identifier: MIT */

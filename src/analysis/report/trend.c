@@ -50,6 +50,11 @@ static const char *uneven_word(const struct growth *growth) {
   return fabs(lately->estimate) < LEVEL * bytes && lately->low > -STEADILY * bytes ? "level" : "uneven";
 }
 
+/* Of a row whose blocks are nearly all new: they came in addition, or in place of those that went. */
+static const char *recent_word(const struct growth *growth) {
+  return growth->lately.estimate > growth->bytes.estimate / 2 ? "late" : "renewed";
+}
+
 /* ---- shared ---- */
 
 const char *trend_of(struct table *table, struct table *alive, const struct group *held,
@@ -60,7 +65,9 @@ const char *trend_of(struct table *table, struct table *alive, const struct grou
   if (trend_is_culprit(verdict, table_label(table, held))) return "grows";
   struct growth growth = table_growth(alive ? alive : table, group, sites_extent(order));
   static const char *const words[GROWTH_KIND_COUNT] = {
-      [GROWTH_FEW] = "?", [GROWTH_STEADY] = "grows", [GROWTH_ONCE] = "at once", [GROWTH_RECENT] = "recent"};
-  return growth.kind == GROWTH_UNEVEN ? uneven_word(&growth) : words[growth.kind];
+      [GROWTH_FEW] = "?", [GROWTH_STEADY] = "grows", [GROWTH_ONCE] = "at once"};
+  return growth.kind == GROWTH_UNEVEN   ? uneven_word(&growth)
+         : growth.kind == GROWTH_RECENT ? recent_word(&growth)
+                                        : words[growth.kind];
 }
 /* SPDX-License-Identifier: MIT */

@@ -4,8 +4,8 @@
 #include "analysis/report/sites.h"
 #include "analysis/report/verdict.h"
 
-/* The trend of a group of a table: "grows", "at once", "level", "recent", "uneven", "freed", or "?"
- * with too few samples. `alive`: the table of what was alive last, with TABLE_GROWTH; NULL: it is
+/* The trend of a group of a table: "grows", "at once", "level", "renewed", "late", "uneven",
+ * "freed", or "?" with too few samples. `alive`: the table of what was alive last, with TABLE_GROWTH; NULL: it is
  * `table`. */
 const char *trend_of(struct table *table, struct table *alive, const struct group *held,
                      enum sites_order order, const struct verdict *verdict);

@@ -245,6 +245,11 @@ static void print_foot(const struct diff *diff) {
     fputc(' ', stdout);
     text_file(stdout, diff->options->other);
     fputs(text_width() < 100 ? "   all: --all\n" : "   each table and range: --all\n", stdout);
+    if (diff->verdict.kind == REGRESSION_WORSE) {
+      fputs("  Next: winnow report ", stdout);
+      text_file(stdout, diff->options->other);
+      fputs("   (whether it is a leak, and where to look)\n", stdout);
+    }
   } else {
     puts("  Each range: --all");
   }

@@ -356,7 +356,7 @@ static wn_status report_text_print_all(const struct view *view) {
 /* ---- shared ---- */
 
 const char *const report_interpreters[INTERPRETERS] = {
-    [INTERPRETER_PYTHON] = "Python's C functions",
+    [INTERPRETER_PYTHON] = "Python's C functions and library",
     [INTERPRETER_PERL] = "Perl's C functions",
     [INTERPRETER_JIT] = "the language runtime's own functions",
 };

@@ -137,6 +137,13 @@ static double written_part(const struct facts *facts, enum fact_name part, doubl
   return bytes - less;
 }
 
+/* Whether a program that closed down had freed most of what it held by then, as malloc tells. */
+static bool freed_before(const struct view *view, uint64_t time_ns) {
+  const struct report *report = view->report;
+  return report->alive_ns < time_ns && report->samples->process_count < 2 &&
+         2 * facts_number(view->facts, FACT_PARTS_free) > facts_number(view->facts, FACT_TOTALS_alive_bytes);
+}
+
 /* What has a hundredth of the whole is named, so that the parts add up; --all names the others. */
 static void screen_say_parts(struct paragraph *note, const struct view *view) {
   char text[40], size[40];
@@ -148,8 +155,9 @@ static void screen_say_parts(struct paragraph *note, const struct view *view) {
   if (!screen_is_explained(view))
     say(note, "parts are known of %s, ", size);
   else if (whole < 0.98 * most)
-    say(note, "%s ", size);
-  say(note, "at %s", text_time(text, facts->resident.time_ns));
+    say(note, "parts of the %s ", size);
+  say(note, "at %s%s", text_time(text, facts->resident.time_ns),
+      freed_before(view, facts->resident.time_ns) ? ", after the frees at its exit" : "");
   const char *glue = ": ";
   for (int part = FACT_PARTS_blocks; part < FACT_PARTS_blocks + RESIDENT_PARTS; part++) {
     double bytes = written_part(facts, (enum fact_name)part, &left);
@@ -238,10 +246,6 @@ static void say_who_freed_late(struct paragraph *note, const struct view *view, 
   table_destroy(&table);
 }
 
-static bool says_whether_it_leaks(const struct verdict *verdict) {
-  return verdict->culprits || verdict->kind == VERDICT_LEVEL || verdict->blocks == VERDICT_LEVEL;
-}
-
 static int print_left(const struct view *view) {
   const struct report *report = view->report;
   struct paragraph note = {.length = 0};
@@ -253,7 +257,7 @@ static int print_left(const struct view *view) {
     say(&note, "when each process ended"); /* not at one time: it can be more than the peak */
   else if (left > 0 && peak > 0 && facts_have(view->facts, FACT_TOTALS_peak_bytes))
     say(&note, "%s of the peak%s", text_share(text, fmin(left / peak, 1)),
-        report->samples->collected || says_whether_it_leaks(view->verdict) ? "" : "; in use, or leaked");
+        report->samples->collected || view->verdict->kind != VERDICT_NONE ? "" : "; in use, or leaked");
   if (report->alive_ns < report->samples->end_ns && closing > 0) {
     say(&note, "%s%s was freed only at the exit", note.length ? "; " : "", text_bytes(text, closing));
     say_who_freed_late(&note, view, closing, left);

@@ -152,21 +152,52 @@ static bool say_interpreters(struct paragraph *text, const struct view *view) {
   return text->length > before;
 }
 
-/* "Next: look at parser.c:12: what should free this, and when?" False: the verdict names no function. */
-static bool print_where_to_look(const struct view *view) {
-  const struct verdict *verdict = view->verdict;
+/* The function with the most of a table, if it has a tenth. */
+static const struct label *largest_of(const struct table *table) {
+  const struct call_tree *tree = &table->tree;
+  const struct group *most = NULL;
+  for (size_t i = 0; i < tree->group_count; i++)
+    if (!most || tree->groups[i].self.bytes.total > most->self.bytes.total) most = &tree->groups[i];
+  bool large = most && 10 * most->self.bytes.total >= tree->nodes[0].total.bytes.total;
+  return large ? table_label(table, most) : NULL;
+}
+
+/* "to use less memory, begin at parser.c:12". Empty: the verdict itself says how to go on. */
+static void say_where_to_begin(struct paragraph *text, const struct view *view) {
+  struct table table;
+  char step[NEXT_MOST];
+  next_way(view->report, view->verdict->kind, step);
+  if (*step || view->verdict->kind == VERDICT_NONE ||
+      report_table(view->report, next_measure(view->verdict), BY_FUNCTION, TABLE_LINES, &table))
+    return;
+  next_step(&table, &table.lines, view->verdict, largest_of(&table), step);
+  say(text, "%s", step);
+  table_destroy(&table);
+}
+
+/* "look at parser.c:12: what should free this, and when?" */
+static void say_where_to_look(struct paragraph *text, const struct view *view) {
   char place[256], fitted[FITTED_MOST];
-  struct paragraph text = {.length = 0};
-  if (!verdict->culprits) return false;
-  const struct label *function = &verdict->culprit[0].function;
+  const struct label *function = &view->verdict->culprit[0].function;
   if (place_of_function(view, MEASURE_ALIVE, function, place, sizeof place) || !*place)
     snprintf(place, sizeof place, "%.250s",
              name_fit_paragraph(fitted, FITTED_MOST,
                                 strings_text(view->report->names->strings, function->function),
                                 WRAPPER_COLUMNS, 8));
-  say(&text, "Next: look at %s%s", place, next_question(verdict));
-  text_paragraph(stdout, text.text, 2);
-  return true;
+  say(text, "look at %s%s", place, next_question(view->verdict));
+}
+
+/* False: there is no code to look at. */
+static bool print_where_to_look(const struct view *view) {
+  struct paragraph text = {.length = 0};
+  say(&text, "Next: ");
+  size_t before = text.length;
+  if (view->verdict->culprits)
+    say_where_to_look(&text, view);
+  else
+    say_where_to_begin(&text, view);
+  if (text.length > before) text_paragraph(stdout, text.text, 2);
+  return text.length > before;
 }
 
 /* Where nothing can be said of the whole run, what grew while it sampled. */
