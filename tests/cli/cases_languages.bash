@@ -86,3 +86,32 @@ functions_of_go_have_rows_for_what_they_take_from_c() {
     rows_are "go $flags" 'main|push|[Cc]go' '/^x_cgo_/d' push 'main.(*list).add' main.leak main.table
   done
 }
+
+# As on a machine without debug files: what the C library calls main and threads from has no names there.
+lines_of_python_have_rows_without_names_of_libc() {
+  local python=/usr/bin/python3 unnamed
+  need_recording
+  need_many_blocks
+  need jq
+  $python -c 'import sys, ctypes; assert sys.version_info >= (3, 9)' 2>why || skip "there is no $python of 3.9 or later with ctypes"
+  mkdir lib
+  strip -s -R .note.gnu.build-id -R .gnu_debuglink -o lib/libc.so.6 "$(cc -print-file-name=libc.so.6)" || skip "strip cannot copy libc"
+  cat >keeps.py <<'PY'
+import ctypes, threading
+copy = ctypes.CDLL(None).strdup
+def keep(): return [copy(b"x" * 4000) for _ in range(500)]
+def work(): held.append([copy(b"y" * 4000) for _ in range(500)])
+held = keep()
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+PY
+  LD_LIBRARY_PATH=$PWD/lib $python -c 'import ctypes, threading' 2>why || skip "no program runs with that file"
+  run record -q --rate 1 -o t env LD_LIBRARY_PATH="$PWD/lib" $python keeps.py
+  succeeds report --json --where 'size = 4001' t
+  unnamed=$(jq -r '[.. | .name? // empty | strings | select(test("libc[+]|ffi|ctypes"))] | unique[]' out)
+  [ -z "$unnamed" ] || fail "$unnamed"
+  [ "$(jq -r '[.allocated[] | select(.self_bytes.estimate > 1e6) | .name | sub("[.].*"; "")] | sort | join(" ")' out)" = 'keep work' ] ||
+    fail "$(head -c 900 out)"
+  [ "$(jq '[.allocated[].name] | index("start_thread") and index("__libc_start_call_main")' out)" = true ] || fail "no beginnings"
+}

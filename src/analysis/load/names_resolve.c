@@ -238,6 +238,53 @@ static bool append_place(struct resolving *resolving, uint32_t number, uint64_t 
   return names_resolve_append(resolving, frame);
 }
 
+/* ---- how programs and threads begin ---- */
+
+/* The innermost frame; NULL: there is none. */
+static struct frame *names_resolve_frame_of(const struct resolving *resolving, uint32_t node) {
+  return node && resolving->names->count[node] ? &resolving->names->frame[resolving->names->first[node]]
+                                               : NULL;
+}
+
+static bool names_resolve_lacks_name(const struct resolving *resolving, const struct frame *frame) {
+  return builds_of(&resolving->names->builds, frame->function);
+}
+
+static bool is_called(const struct resolving *resolving, const struct frame *frame, const char *name) {
+  return text_begins(strings_text(resolving->names->strings, frame->function), name);
+}
+
+/* A frame whose name is its address gets a name. */
+static bool give_name(struct resolving *resolving, struct frame *frame, uint32_t number, const char *name) {
+  char place[PLACE_MOST + 32];
+  snprintf(place, sizeof place, "%s (%s)", name, strings_text(resolving->names->strings, frame->place));
+  frame->function = names_resolve_intern(resolving, name);
+  frame->place = names_resolve_intern(resolving, place);
+  return mark_address(resolving, frame->place, number);
+}
+
+/* What glibc calls main and the functions of threads from has local names, which its file lacks on
+ * most machines. Where it is on a stack tells it: __libc_start_call_main is called by
+ * __libc_start_main, which is exported; start_thread by what no function calls, clone3. */
+static bool name_beginning(struct resolving *resolving, uint32_t node, const struct trace_node *found) {
+  struct source *source = resolving->samples->source;
+  uint32_t parent = found->parent < node ? found->parent : 0;
+  struct frame *frame = names_resolve_frame_of(resolving, node),
+               *caller = names_resolve_frame_of(resolving, parent);
+  if (!frame || !caller || caller->module != frame->module || !names_resolve_lacks_name(resolving, frame))
+    return true;
+  struct trace_node outer = source_stack(source, parent);
+  if (is_called(resolving, caller, "__libc_start_main"))
+    return give_name(resolving, frame, found->module, "__libc_start_call_main");
+  if (outer.parent || !text_begins(strings_text(resolving->names->strings, frame->module), "libc.so."))
+    return true;
+  if (names_resolve_lacks_name(resolving, caller) && !give_name(resolving, caller, outer.module, "clone3"))
+    return false;
+  return !is_called(resolving, caller, "clone") || give_name(resolving, frame, found->module, "start_thread");
+}
+
+/* ---- nodes ---- */
+
 static bool resolve_node(struct resolving *resolving, uint32_t node) {
   struct trace_node found = source_stack(resolving->samples->source, node);
   const struct trace_module *module =
@@ -253,7 +300,7 @@ static bool resolve_node(struct resolving *resolving, uint32_t node) {
                   ? append_symbols(resolving, found.module, found.offset)
                   : append_address(resolving, in_file ? found.module : 0, found.offset);
   resolving->names->count[node] = (uint32_t)(resolving->frame_count - resolving->names->first[node]);
-  return done;
+  return done && (!resolving->symbols || name_beginning(resolving, node, &found));
 }
 
 /* Lists the builds of all files, also of those without samples. */
