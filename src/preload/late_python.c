@@ -48,6 +48,7 @@ void late_python_begin(bool samples, void (*tell)(const char *reason)) {
   if (!interpreters_none()) return;
   late.samples = samples;
   late.tell = tell;
+  atomic_store(&late.told, !tell);
   atomic_store_explicit(&late.begun, true, memory_order_release);
 }
 

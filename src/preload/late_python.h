@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* Begins to look for it, if no interpreter has been found. `samples`: its small objects, too. `tell` is
- * called with the reason if its calls cannot be read. */
+ * called with the reason if its calls cannot be read; NULL: that has been told. */
 void late_python_begin(bool samples, void (*tell)(const char *reason));
 
 /* The program has made an anonymous mapping; `caller` is where. True: CPython has, for its first arena, and

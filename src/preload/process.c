@@ -453,9 +453,10 @@ static void tell_of_code(uintptr_t address, const struct callstack_place *place)
 static void look_for_interpreter(void) {
   char reason[INTERPRETER_REASON_BYTES];
   const struct python *python;
-  if (!interpreters_find(host_callstacks(), &python, tell_of_code, reason)) tell_briefly(reason);
+  bool refused = !interpreters_find(host_callstacks(), &python, tell_of_code, reason);
+  if (refused) tell_briefly(reason);
   if (python && settings.python_allocator) python_objects_begin(python);
-  late_python_begin(settings.python_allocator, tell_briefly);
+  late_python_begin(settings.python_allocator, refused ? NULL : tell_briefly);
 }
 
 /* Does the work that may take locks, once, when the profile has started. */

@@ -286,6 +286,30 @@ same_random_programs() { # FIRST LAST
 random_python_programs_do_as_without() { same_random_programs 1 12; same_random_programs 34 36; }
 random_python_programs_do_as_without_for_long() { same_random_programs 1001 11000; }
 
+# Also where it maps memory as CPython does, after it was found at the start.
+a_version_of_python_that_is_not_known_is_told_once() {
+  cat >unknown.c <<'C'
+#include <sys/mman.h>
+char _PyRuntime[8192];
+const unsigned long Py_Version = 0x036300f0;
+const char *Py_GetVersion(void) { return "3.99.0 (main)"; }
+int run(void) {
+  int failed = 0;
+  for (int i = 0; i < 3; i++) failed |= mmap(0, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED;
+  return failed;
+}
+C
+  echo 'int run(void); int main(void) { return run(); }' >linked.c
+  echo '#include <dlfcn.h>
+int main(void) { return ((int (*)(void))dlsym(dlopen("./libunknown.so", RTLD_NOW | RTLD_LOCAL), "run"))(); }' >loads.c
+  cc -shared -fPIC -o libunknown.so unknown.c && cc -o linked linked.c ./libunknown.so && cc -o loads loads.c -ldl || fail "not compiled"
+  for program in linked loads; do
+    ends_well "$winnow" record -q -o trace -- ./$program
+    [ "$(cat last.err)" = 'winnow: Python 3.99: this version is not known; its callstacks have C functions only' ] ||
+      fail "$program: $(cat last.err)"
+  done
+}
+
 # The shared libraries of the Pythons, with where their modules are: PATH HOME.
 python_libraries() {
   local python
