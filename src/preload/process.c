@@ -113,9 +113,7 @@ static _Atomic(int) state; /* 0 not started, 1 starting, 2 started; the starter 
 
 static void warn(const char *what, const char *detail) {
   char line[512];
-  int length = snprintf(line, sizeof line - 1, "winnow: %s%s%s; going on unprofiled", what,
-                        *detail ? ": " : "", detail);
-  if (length < 0) return;
+  snprintf(line, sizeof line - 1, "winnow: %s%s%s; going on unprofiled", what, *detail ? ": " : "", detail);
   utf8_make_plain(line);
   strcat(line, "\n");
   os_write_all(2, line, strlen(line));
@@ -453,10 +451,10 @@ static void tell_of_code(uintptr_t address, const struct callstack_place *place)
 static void look_for_interpreter(void) {
   char reason[INTERPRETER_REASON_BYTES];
   const struct python *python;
-  bool refused = !interpreters_find(host_callstacks(), &python, tell_of_code, reason);
-  if (refused) tell_briefly(reason);
+  bool known = interpreters_find(host_callstacks(), &python, tell_of_code, reason);
+  if (!known) tell_briefly(reason);
   if (python && settings.python_allocator) python_objects_begin(python);
-  late_python_begin(settings.python_allocator, refused ? NULL : tell_briefly);
+  late_python_begin(settings.python_allocator, known ? tell_briefly : NULL);
 }
 
 /* Does the work that may take locks, once, when the profile has started. */

@@ -246,6 +246,30 @@ a_row_is_level_only_if_chance_does_not_explain_it() {
   done
 }
 
+# Python's line, and the command that shows the C function; names where there are none, and not a line.
+the_next_step_is_for_the_language() {
+  local python=/usr/bin/python3
+  need_recording
+  need_many_blocks
+  $python -c 'import sys, ctypes; assert sys.version_info >= (3, 9)' 2>why || skip "there is no $python of 3.9 or later with ctypes"
+  cat >keeps.py <<'PY'
+import ctypes, os
+copy = ctypes.CDLL(None).strdup
+def keep():
+    for _ in range(20000): copy(b"x" * 1000)
+keep()
+os._exit(0)
+PY
+  record_by_steps --rate 1e-3 -o t -- $python keeps.py || fail "$(cat said)"
+  succeeds report t
+  says 'Next: look at keeps[.]py:4: .* winnow report --show-wrappers t +[(]which C functions hold it[)]'
+  need node
+  echo 'const kept = []; for (let i = 0; i < 3000; i++) kept.push(Buffer.allocUnsafeSlow(20000));' >keeps.js
+  record_by_steps --rate 1e-3 -o t -- node keeps.js || fail "$(cat said)"
+  succeeds report t
+  says "JavaScript's functions have no names yet: .*Next: record with those names, to see what calls +[^ ]*Alloc"
+}
+
 the_screen_says_who_leaks() {
   need_recording
   need_many_blocks

@@ -175,41 +175,56 @@ static void say_where_to_begin(struct paragraph *text, const struct view *view) 
   table_destroy(&table);
 }
 
-/* "look at parser.c:12: what should free this, and when?" */
-static void say_where_to_look(struct paragraph *text, const struct view *view) {
+/* "look at parser.c:12: what should free this, and when?" `unnamed`: what calls the runtime's own functions
+ * has no names yet. */
+static void say_where_to_look(struct paragraph *text, const struct view *view, bool unnamed) {
   char place[256], fitted[FITTED_MOST];
   const struct label *function = &view->verdict->culprit[0].function;
-  if (place_of_function(view, MEASURE_ALIVE, function, place, sizeof place) || !*place)
+  bool placed = !place_of_function(view, MEASURE_ALIVE, function, place, sizeof place) && *place;
+  if (!placed)
     snprintf(place, sizeof place, "%.250s",
              name_fit_paragraph(fitted, FITTED_MOST,
                                 strings_text(view->report->names->strings, function->function),
                                 WRAPPER_COLUMNS, 8));
-  say(text, "look at %s%s", place, next_question(view->verdict));
+  if (unnamed && !placed)
+    say(text, "record with those names, to see what calls %s", place);
+  else
+    say(text, "look at %s%s", place, next_question(view->verdict));
 }
 
 /* False: there is no code to look at. */
-static bool print_where_to_look(const struct view *view) {
+static bool print_where_to_look(const struct view *view, bool unnamed) {
   struct paragraph text = {.length = 0};
   say(&text, "Next: ");
   size_t before = text.length;
   if (view->verdict->culprits)
-    say_where_to_look(&text, view);
+    say_where_to_look(&text, view, unnamed);
   else
     say_where_to_begin(&text, view);
   if (text.length > before) text_paragraph(stdout, text.text, 2);
   return text.length > before;
 }
 
+/* Whether C functions that Python's lines stand for hold most of what a Python program holds. */
+static bool is_mostly_native(const struct view *view) {
+  return facts_have(view->facts, FACT_TOTALS_held_python_bytes) &&
+         facts_number(view->facts, FACT_TOTALS_held_native_bytes) >
+             facts_number(view->facts, FACT_TOTALS_held_python_bytes);
+}
+
 /* Where nothing can be said of the whole run, what grew while it sampled. */
-static void print_next(const struct view *view) {
+static void print_next(const struct view *view, bool unnamed) {
   const struct samples *samples = view->report->samples;
   struct span awake;
   char command[80];
   bool whole = report_is_awake(view->report) || samples->process_count > 1 || !samples->row_count;
   if (whole || !asleep_not(samples, &awake)) {
-    print_command_screen(
-        view, print_where_to_look(view) ? "        winnow report --tree" : "  Next: winnow report --tree",
-        "   (or --at end, --by stack, --all)");
+    bool looks = print_where_to_look(view, unnamed);
+    if (looks && is_mostly_native(view))
+      print_command_screen(view, "        winnow report --show-wrappers", "   (which C functions hold it)");
+    else
+      print_command_screen(view, looks ? "        winnow report --tree" : "  Next: winnow report --tree",
+                           "   (or --at end, --by stack, --all)");
     return;
   }
   snprintf(command, sizeof command, "  Next: winnow diff --at %.4gs,%.4gs", (double)awake.begin_ns / 1e9,
@@ -250,7 +265,7 @@ void screen_print_foot(const struct view *view) {
   else
     print_names_hint(view);
   print_command_screen(view, "  In a browser: winnow view", "");
-  print_next(view);
+  print_next(view, hint != NULL);
   text_style(stdout, STYLE_PLAIN);
 }
 /* SPDX-License-Identifier: MIT */
