@@ -115,3 +115,25 @@ PY
     fail "$(head -c 900 out)"
   [ "$(jq '[.allocated[].name] | index("start_thread") and index("__libc_start_call_main")' out)" = true ] || fail "no beginnings"
 }
+
+threads_of_cxx_begin_at_functions_with_names() {
+  need_recording
+  need g++
+  need jq
+  cat >threads.cpp <<'CXX'
+#include <cstdlib>
+#include <thread>
+void *kept[2000];
+void work() { for (void *&each : kept) each = std::malloc(3000); }
+int main() { std::thread(work).join(); }
+CXX
+  g++ -O0 -pthread -o threads threads.cpp || fail "not compiled"
+  run record -q --rate 1 -o t ./threads
+  succeeds report --json --where 'size = 3000' t
+  [ "$(jq -r '[.allocated[].name | select(test("[+]0x"))] | unique[]' out)" = '' ] || fail "$(jq -c '[.allocated[].name]' out)"
+  [ "$(jq '[.allocated[].name] | index("execute_native_thread_routine") and index("work()")' out)" = true ] || fail "$(jq -c '[.allocated[].name]' out)"
+  COLUMNS=300 succeeds report --where 'size = 3000' t
+  says ' work[(][)] +< '
+  grep -E 'libstdc|start_thread|execute_native' out && fail "a beginning is a caller"
+  true
+}

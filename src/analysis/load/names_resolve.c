@@ -263,24 +263,32 @@ static bool give_name(struct resolving *resolving, struct frame *frame, uint32_t
   return mark_address(resolving, frame->place, number);
 }
 
+static bool is_in(const struct resolving *resolving, const struct frame *frame, const char *library) {
+  return text_begins(strings_text(resolving->names->strings, frame->module), library);
+}
+
 /* What glibc calls main and the functions of threads from has local names, which its file lacks on
  * most machines. Where it is on a stack tells it: __libc_start_call_main is called by
- * __libc_start_main, which is exported; start_thread by what no function calls, clone3. */
+ * __libc_start_main, which is exported; start_thread by what no function calls, clone3. So it is with
+ * the function that libstdc++ runs threads in. */
 static bool name_beginning(struct resolving *resolving, uint32_t node, const struct trace_node *found) {
-  struct source *source = resolving->samples->source;
   uint32_t parent = found->parent < node ? found->parent : 0;
+  struct trace_node outer =
+      parent ? source_stack(resolving->samples->source, parent) : (struct trace_node){0};
   struct frame *frame = names_resolve_frame_of(resolving, node),
                *caller = names_resolve_frame_of(resolving, parent);
-  if (!frame || !caller || caller->module != frame->module || !names_resolve_lacks_name(resolving, frame))
-    return true;
-  struct trace_node outer = source_stack(source, parent);
-  if (is_called(resolving, caller, "__libc_start_main"))
-    return give_name(resolving, frame, found->module, "__libc_start_call_main");
-  if (outer.parent || !text_begins(strings_text(resolving->names->strings, frame->module), "libc.so."))
-    return true;
-  if (names_resolve_lacks_name(resolving, caller) && !give_name(resolving, caller, outer.module, "clone3"))
-    return false;
-  return !is_called(resolving, caller, "clone") || give_name(resolving, frame, found->module, "start_thread");
+  const char *name = NULL;
+  if (!frame || !caller || !names_resolve_lacks_name(resolving, frame)) return true;
+  if (caller->module == frame->module && is_called(resolving, caller, "__libc_start_main"))
+    name = "__libc_start_call_main";
+  if (is_in(resolving, frame, "libstdc++.so.") && is_called(resolving, caller, "start_thread"))
+    name = "execute_native_thread_routine";
+  if (caller->module == frame->module && is_in(resolving, frame, "libc.so.") && !outer.parent) {
+    if (names_resolve_lacks_name(resolving, caller) && !give_name(resolving, caller, outer.module, "clone3"))
+      return false;
+    if (is_called(resolving, caller, "clone")) name = "start_thread";
+  }
+  return !name || give_name(resolving, frame, found->module, name);
 }
 
 /* ---- nodes ---- */

@@ -72,9 +72,9 @@ static void report_callers_say_parts(struct paragraph *paragraph, const struct v
 /* ---- shared ---- */
 
 bool report_is_beginning(const char *function) {
-  static const char *const names[] = {"main",         "_start",       "start_thread", "thread_start",
-                                      "clone3",       "__clone3",     "__clone",      "clone",
-                                      "runtime.main", "Py_BytesMain", "Py_Main"};
+  static const char *const names[] = {
+      "main",    "_start", "start_thread", "thread_start", "clone3",  "__clone3",
+      "__clone", "clone",  "runtime.main", "Py_BytesMain", "Py_Main", "execute_native_thread_routine"};
   static const char *const starts[] = {"__libc_start_",
                                        "runtime.goexit",
                                        "std::rt::",
