@@ -25,6 +25,10 @@ static void load(struct loaded *loaded, const struct python_node *nodes, const u
       story_alloc(writer, block + 1, block + 1, 64 + 8 * (block % 9), *stacks);
   loaded->samples = story_load(writer);
   story_names(loaded->samples, &loaded->names);
+  uint32_t build = strings_intern(loaded->names.strings, "a build");
+  for (uint32_t i = 1; i < build; i++)
+    if (strstr(strings_text(loaded->names.strings, i), "+0x"))
+      assert_true(builds_mark(&loaded->names.builds, loaded->names.strings, i, build));
   assert_int_equal(wrappers_find(loaded->samples, &loaded->names, options, &loaded->wrappers), WN_OK);
   uint32_t count = source_stack_count(loaded->samples->source);
   assert_int_equal(interpreter_set_homes(&loaded->names, count), WN_OK);
@@ -118,9 +122,17 @@ static void a_stripped_python_is_python_itself(void **state) {
                                              PYTHON("main", 5, "/src/leak.py", 30),
                                              PYTHON("run", 6, "/src/leak.py", 20),
                                              NATIVE("py_scanstring", 7, "_json.cpython-312.so"),
-                                             NATIVE("deflateInit2_", 8, "libz.so.1")};
+                                             NATIVE("deflateInit2_", 8, "libz.so.1"),
+                                             NATIVE("python3.12+0x2345", 3, BINARY),
+                                             NATIVE("PyList_New", 10, BINARY),
+                                             NATIVE("python3.12+0x3456", 11, BINARY)};
   path_is(nodes, 9,
           "__libc_start_main_impl; __libc_start_call_main; python3.12+0x1234; <module> (leak.py); main; run");
+  struct loaded loaded; /* also where it starts, beside a program that runs */
+  load(&loaded, nodes, (const uint32_t[]){12, 9, 0}, &(struct wrappers_options){0});
+  assert_string_equal(path_by(&loaded, 0, BY_FUNCTION),
+                      "__libc_start_main_impl; __libc_start_call_main; python3.12+0x1234; PyList_New");
+  unload(&loaded);
 }
 
 /* But for what runs the program, too. */

@@ -128,11 +128,18 @@ static bool interpreter_is_main(const struct marking *marking, uint32_t node, co
           !text_begins(function, starts));
 }
 
+/* Whether a function of a stripped interpreter has its address for a name. */
+static bool is_nameless_python(const struct marking *marking, const struct frame *frame) {
+  return builds_of(&marking->names->builds, frame->function) &&
+         is_named_python(interpreter_text(marking, frame->module));
+}
+
 static bool is_hidden(const struct marking *marking, uint32_t node, const struct frame *frame) {
   uint8_t within = marking->within[node];
   if (interpreter_is_of_language(marking, frame)) return within == PROGRAM && is_of_library(marking, frame);
   bool outermost = marking->interpreter != INTERPRETER_PERL && interpreter_is_main(marking, node, frame);
   if (within && marking->python_itself) return true;
+  if (marking->python_itself && !outermost && is_nameless_python(marking, frame)) return true;
   return (within || (marking->calls[node] && !outermost)) && is_of_interpreter(marking, frame);
 }
 

@@ -21,7 +21,7 @@
  * standard library, below the line of the program that calls them or imports their module: its
  * programmer can change that line alone. Stacks of the interpreter's start, and of a program that is
  * part of the library (python3 -m http.server), stay as they are beyond the functions that also run
- * the program. */
+ * the program, but for functions without a name where Python itself runs the program. */
 #pragma once
 
 #include "analysis/load/names.h"
