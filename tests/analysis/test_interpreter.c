@@ -125,9 +125,14 @@ static void a_stripped_python_is_python_itself(void **state) {
                                              NATIVE("deflateInit2_", 8, "libz.so.1"),
                                              NATIVE("python3.12+0x2345", 3, BINARY),
                                              NATIVE("PyList_New", 10, BINARY),
-                                             NATIVE("python3.12+0x3456", 11, BINARY)};
+                                             NATIVE("python3.12+0x3456", 11, BINARY),
+                                             NATIVE("_interpreters+0x4af7", 3, "_interpreters.so"),
+                                             NATIVE(LOOP, 13, BINARY),
+                                             PYTHON("<module>", 14, "<script>", 5)};
   path_is(nodes, 9,
           "__libc_start_main_impl; __libc_start_call_main; python3.12+0x1234; <module> (leak.py); main; run");
+  path_is(nodes, 15,
+          "__libc_start_main_impl; __libc_start_call_main; python3.12+0x1234; <module> (<script>)");
   struct loaded loaded; /* also where it starts, beside a program that runs */
   load(&loaded, nodes, (const uint32_t[]){12, 9, 0}, &(struct wrappers_options){0});
   assert_string_equal(path_by(&loaded, 0, BY_FUNCTION),

@@ -22,6 +22,7 @@ struct marking {
   bool *runs;               /* index: string; the module has the interpreter */
   uint8_t *within;          /* index: node; an enum within */
   bool *calls;              /* index: node; a frame of the language is further in on some stack */
+  bool *begun;              /* index: node; a function of python3 is further out */
 };
 
 static uint32_t parent_of(const struct marking *marking, uint32_t node) {
@@ -64,6 +65,12 @@ static bool is_of_library(const struct marking *marking, const struct frame *fra
   return text_begins(file, "<frozen ") || (within && !strstr(within, "-packages/"));
 }
 
+/* "python3.12", "libpython3.12.so.1.0" */
+static bool is_named_python(const char *module) {
+  const char *name = module + (text_begins(module, "lib") ? 3 : 0);
+  return text_begins(name, "python") && (!name[6] || (name[6] >= '0' && name[6] <= '9'));
+}
+
 static void see_stacks(struct marking *marking) {
   for (uint32_t node = 1; node <= marking->nodes; node++) {
     uint32_t parent = parent_of(marking, node);
@@ -78,12 +85,12 @@ static void see_stacks(struct marking *marking) {
   for (uint32_t node = marking->nodes; node; node--)
     if (marking->calls[node] || interpreter_is_of_language(marking, interpreter_frame_of(marking, node)))
       marking->calls[parent_of(marking, node)] = true;
-}
-
-/* "python3.12", "libpython3.12.so.1.0" */
-static bool is_named_python(const char *module) {
-  const char *name = module + (text_begins(module, "lib") ? 3 : 0);
-  return text_begins(name, "python") && (!name[6] || (name[6] >= '0' && name[6] <= '9'));
+  for (uint32_t node = 1; node <= marking->nodes; node++) {
+    uint32_t parent = parent_of(marking, node);
+    const struct frame *caller = interpreter_frame_of(marking, parent);
+    marking->begun[node] =
+        caller && (marking->begun[parent] || is_named_python(interpreter_text(marking, caller->module)));
+  }
 }
 
 /* "perl", "perl5.36.0", "libperl.so.5.36" */
@@ -139,7 +146,9 @@ static bool is_hidden(const struct marking *marking, uint32_t node, const struct
   if (interpreter_is_of_language(marking, frame)) return within == PROGRAM && is_of_library(marking, frame);
   bool outermost = marking->interpreter != INTERPRETER_PERL && interpreter_is_main(marking, node, frame);
   if (within && marking->python_itself) return true;
-  if (marking->python_itself && !outermost && is_nameless_python(marking, frame)) return true;
+  if (marking->python_itself && !outermost &&
+      (is_nameless_python(marking, frame) || (marking->calls[node] && marking->begun[node])))
+    return true;
   return (within || (marking->calls[node] && !outermost)) && is_of_interpreter(marking, frame);
 }
 
@@ -238,7 +247,8 @@ static wn_status mark_language(const struct samples *samples, struct names *name
   marking.runs = calloc((size_t)names->strings->count + 1, sizeof *marking.runs);
   marking.within = calloc(nodes, sizeof *marking.within);
   marking.calls = calloc(nodes, sizeof *marking.calls);
-  bool done = marking.runs && marking.within && marking.calls;
+  marking.begun = calloc(nodes, sizeof *marking.begun);
+  bool done = marking.runs && marking.within && marking.calls && marking.begun;
   if (done) {
     see_stacks(&marking);
     marking.python_itself = interpreter == INTERPRETER_PYTHON && is_python_itself(&marking);
@@ -247,6 +257,7 @@ static wn_status mark_language(const struct samples *samples, struct names *name
   free(marking.runs);
   free(marking.within);
   free(marking.calls);
+  free(marking.begun);
   return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the wrappers");
 }
 

@@ -12,7 +12,8 @@
  *
  * EXTENSIONS. In a program that Python itself runs, all native functions that a frame of Python
  * calls count as the interpreter's: a programmer of Python reads the line that called json.loads,
- * not the line of _json.c. In a program with the interpreter in it, extension modules, C libraries
+ * not the line of _json.c. So do those between it and a frame of Python, such as what runs another
+ * interpreter of the process. In a program with the interpreter in it, extension modules, C libraries
  * and the program's own functions do not: its programmer reads C.
  *
  * HIDDEN. Where a frame of the language stands further out, or further in on some stack, an
