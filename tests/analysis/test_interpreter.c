@@ -140,6 +140,25 @@ static void a_stripped_python_is_python_itself(void **state) {
   unload(&loaded);
 }
 
+/* As on another machine, where also the C library's functions have no names. */
+static void a_python_without_its_files_is_python_itself(void **state) {
+  (void)state;
+  static const struct python_node nodes[] = {{0},
+                                             NATIVE("python3.12+0x1111", 0, BINARY),
+                                             NATIVE("libc+0x2222", 1, "libc.so.6"),
+                                             NATIVE("python3.12+0x3333", 2, BINARY),
+                                             PYTHON("<module>", 3, "/src/leak.py", 40),
+                                             NATIVE("_json+0x4444", 4, "_json.cpython-312.so")},
+                                  linked[] = {{0},
+                                              NATIVE("game+0x1111", 0, "game"),
+                                              NATIVE("libc+0x2222", 1, "libc.so.6"),
+                                              NATIVE("python3.12+0x3333", 2, "libpython3.12.so"),
+                                              PYTHON("<module>", 3, "<string>", 1),
+                                              NATIVE("game+0x4444", 4, "game")};
+  path_is(nodes, 5, "python3.12+0x1111; libc+0x2222; <module> (leak.py)");
+  path_is(linked, 5, "game+0x1111; libc+0x2222; <module> (<string>); game+0x4444");
+}
+
 /* But for what runs the program, too. */
 static void stacks_without_python_stay(void **state) {
   (void)state;
@@ -319,6 +338,7 @@ int main(void) {
       cmocka_unit_test(python_lines_own_what_the_interpreter_allocates),
       cmocka_unit_test(python_lines_own_what_extension_modules_allocate),
       cmocka_unit_test(a_stripped_python_is_python_itself),
+      cmocka_unit_test(a_python_without_its_files_is_python_itself),
       cmocka_unit_test(stacks_without_python_stay),
       cmocka_unit_test(all_is_shown_on_request),
       cmocka_unit_test(a_program_with_an_interpreter_in_it_stays),

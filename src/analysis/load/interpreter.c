@@ -22,7 +22,7 @@ struct marking {
   bool *runs;               /* index: string; the module has the interpreter */
   uint8_t *within;          /* index: node; an enum within */
   bool *calls;              /* index: node; a frame of the language is further in on some stack */
-  bool *begun;              /* index: node; a function of python3 is further out */
+  bool *begun; /* index: node; a function of python3 is further out, but where the process begins */
 };
 
 static uint32_t parent_of(const struct marking *marking, uint32_t node) {
@@ -89,7 +89,8 @@ static void see_stacks(struct marking *marking) {
     uint32_t parent = parent_of(marking, node);
     const struct frame *caller = interpreter_frame_of(marking, parent);
     marking->begun[node] =
-        caller && (marking->begun[parent] || is_named_python(interpreter_text(marking, caller->module)));
+        marking->begun[parent] ||
+        (caller && parent_of(marking, parent) && is_named_python(interpreter_text(marking, caller->module)));
   }
 }
 
@@ -153,19 +154,22 @@ static bool is_hidden(const struct marking *marking, uint32_t node, const struct
 }
 
 /* Whether each main that runs Python is Python's own: a program with the interpreter in it has
- * another. */
+ * another. Where the files of the program are not at hand, no main is known; then it is where stacks
+ * begin. */
 static bool is_python_itself(const struct marking *marking) {
-  bool found = false;
+  bool found = false, begins = false;
   for (uint32_t node = 1; node <= marking->nodes; node++) {
     const struct frame *frame = interpreter_frame_of(marking, node);
     if (frame) frame += marking->names->count[node] - 1; /* what is inlined there is no main */
-    if (!frame || !marking->calls[node] || frame->module == marking->language ||
-        !interpreter_is_main(marking, node, frame))
-      continue;
+    if (!frame || !marking->calls[node] || frame->module == marking->language) continue;
+    begins |=
+        !parent_of(marking, node) && is_named_python(interpreter_text(marking, frame->module)) &&
+        (is_nameless_python(marking, frame) || !strcmp(interpreter_text(marking, frame->function), "_start"));
+    if (!interpreter_is_main(marking, node, frame)) continue;
     if (!is_named_python(interpreter_text(marking, frame->module))) return false;
     found = true;
   }
-  return found;
+  return found || begins;
 }
 
 static bool mark_interpreter(struct marking *marking) {
