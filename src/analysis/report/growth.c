@@ -39,7 +39,7 @@
  * LARGEST: a vector of strings that leak has one block with its elements, which moves to a larger one now
  * and then, and has up to half of all bytes. So a group of which one block has LARGEST_PART is judged without
  * that block, too, and if all others surely grow, so does the group, whose numbers are then those of the
- * others. The largest block that is gone was the vector's before.
+ * others. The largest block that is gone was the vector's before, and is no old block that went.
  *
  * SURE: a verdict needs more than a word in a column. It takes only growth of the last quarter that is at
  * least SURE_LAST of the mean quarter's, and whose interval is above SURE_LOW of that. A cache that filled
@@ -182,9 +182,11 @@ struct growth growth_of(const struct ages *ages, struct stretch stretch, double 
 struct growth growth_of_group(const struct group_ages *group, const struct samples *samples,
                               struct stretch stretch, double unit) {
   struct growth growth = growth_of(&group->ages, stretch, unit);
-  if (growth.sure || group->largest.bytes < LARGEST_PART * growth.bytes.estimate) return growth;
+  bool settled = growth.sure && !growth.replaced;
+  if (settled || group->largest.bytes < LARGEST_PART * growth.bytes.estimate) return growth;
   struct ages others = group_ages_without_largest(group, samples, stretch);
   struct growth without = growth_of(&others, stretch, unit);
-  return without.sure && growth.net.low > 0 ? without : growth;
+  bool tells = without.sure && growth.net.low > 0 && !(growth.sure && without.replaced);
+  return tells ? without : growth;
 }
 /* SPDX-License-Identifier: MIT */
