@@ -7,6 +7,9 @@
 
 #define ONE_IN 20
 
+/* The part of the changes that are called sure though nothing changed. */
+#define FALSE_PART 0.05
+
 /* That of the median of distances, beside the deviation itself: so many of the hosts count. */
 #define EFFICIENCY 0.37
 
@@ -84,6 +87,13 @@ double chance_of_change(const struct host_mean *before, const struct host_mean *
   if (all <= 0) return difference > 0 ? 0 : 1;
   double parts = one * one / before->freedom + other * other / after->freedom;
   return student_chance(difference / sqrt(all), parts > 0 ? all * all / parts : INFINITY);
+}
+
+double chance_called_sure(double *chances, size_t count) {
+  array_sort(chances, count, sizeof *chances, ascending);
+  for (size_t i = count; i > 0; i--)
+    if (chances[i - 1] <= FALSE_PART * (double)i / (double)count) return chances[i - 1];
+  return -1;
 }
 
 bool hosts_find_unusual(struct host *hosts, size_t count, double *median, size_t *unusual) {

@@ -35,6 +35,11 @@ struct host_mean hosts_mean(const struct estimate *all, double sum, double squar
  * hosts, of which too little is known. */
 double chance_of_change(const struct host_mean *before, const struct host_mean *after);
 
+/* The chance up to which changes are called sure, of so many that were compared, so that of those 5 % are
+ * false at most: Y. Benjamini and Y. Hochberg, Controlling the false discovery rate, JRSS B 57, 1995. It
+ * orders the chances; -1: no change is sure. */
+double chance_called_sure(double *chances, size_t count);
+
 struct host {
   size_t number; /* the caller's */
   struct estimate bytes;

@@ -10,10 +10,6 @@
 
 enum { RELEASE_CELLS = 4, CHANGE_CELLS = 4, NOISE_ROWS = 3 };
 
-/* The part of the changes that are called sure though nothing changed (Y. Benjamini and Y. Hochberg,
- * Controlling the false discovery rate, JRSS B 57, 1995). */
-#define FALSE_PART 0.05
-
 static const struct release *find_releases(const struct release *releases, size_t count, const char *name) {
   for (size_t i = 0; i < count; i++)
     if (!strcmp(releases[i].name, name)) return &releases[i];
@@ -161,11 +157,6 @@ static bool pair_rows(struct comparing *comparing) {
   return done;
 }
 
-static int by_chance(const void *one, const void *other) {
-  const struct changed *a = one, *b = other;
-  return (a->chance > b->chance) - (a->chance < b->chance);
-}
-
 /* The sure ones first, then by size. */
 static int releases_by_size(const void *one, const void *other) {
   const struct changed *a = one, *b = other;
@@ -174,13 +165,16 @@ static int releases_by_size(const void *one, const void *other) {
   return (size_a < size_b) - (size_a > size_b);
 }
 
-static void find_sure(struct comparing *comparing) {
-  qsort(comparing->items, comparing->count, sizeof *comparing->items, by_chance);
-  for (size_t i = comparing->count; i > 0 && !comparing->sure; i--)
-    if (comparing->items[i - 1].chance <= FALSE_PART * (double)i / (double)comparing->count)
-      comparing->sure = i;
-  for (size_t i = 0; i < comparing->sure; i++) comparing->items[i].sure = true;
+static bool find_sure(struct comparing *comparing) {
+  double *chances = array_new(comparing->count, sizeof *chances);
+  if (!chances) return false;
+  for (size_t i = 0; i < comparing->count; i++) chances[i] = comparing->items[i].chance;
+  double most = chance_called_sure(chances, comparing->count);
+  for (size_t i = 0; i < comparing->count; i++)
+    comparing->sure += comparing->items[i].sure = comparing->items[i].chance <= most;
   qsort(comparing->items, comparing->count, sizeof *comparing->items, releases_by_size);
+  free(chances);
+  return true;
 }
 
 static void releases_set_cells(const struct change *bytes, const char *name, const char *module,
@@ -284,9 +278,8 @@ static int releases_compare(struct comparing *comparing, const struct fleet_scop
   if (!code) releases_set_all(comparing);
   if (!code) code = means_ask(comparing->question, "release, site", DIFF_GROUPS, condition);
   free(condition);
-  if (!code && !pair_rows(comparing)) code = fail_job("not enough memory");
+  if (!code && (!pair_rows(comparing) || !find_sure(comparing))) code = fail_job("not enough memory");
   if (code) return code;
-  find_sure(comparing);
   if (comparing->question->options->json)
     write_diff(comparing, scope);
   else
