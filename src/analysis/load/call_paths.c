@@ -49,7 +49,6 @@ static struct label call_paths_label_of(const struct frame *frame, enum grouping
   case BY_PROCESS:
   case BY_HOST:
   case BY_RELEASE:
-  case BY_RELEASE_OF_HOST:
   case BY_THREAD:
   case BY_TYPE:
   case BY_STACK: break;
@@ -187,15 +186,10 @@ static bool add_alone(struct building *building, uint32_t place, const struct la
   return true;
 }
 
-static struct label label_of_origin(const struct process_names *names, enum grouping grouping) {
-  struct label label = {.function = grouping == BY_HOST ? names->host : names->release};
-  if (grouping == BY_RELEASE_OF_HOST) label.module = names->host;
-  return label;
-}
-
 static bool add_origins(struct building *building) {
   for (uint32_t i = 0; i < building->paths->stack_count; i++) {
-    struct label label = label_of_origin(&building->names->processes[i], building->paths->grouping);
+    const struct process_names *names = &building->names->processes[i];
+    struct label label = {.function = building->paths->grouping == BY_HOST ? names->host : names->release};
     if (!add_alone(building, i + 1, &label)) return false;
   }
   return true;
@@ -219,8 +213,7 @@ static bool add_places(struct building *building) {
   switch (building->paths->grouping) {
   case BY_PROCESS: return add_processes(building);
   case BY_HOST:
-  case BY_RELEASE:
-  case BY_RELEASE_OF_HOST: return add_origins(building);
+  case BY_RELEASE: return add_origins(building);
   case BY_THREAD: return add_threads(building);
   case BY_TYPE: return call_paths_add_types(building);
   default: return call_paths_add_stacks(building);

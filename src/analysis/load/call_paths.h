@@ -7,8 +7,7 @@
 
 #include "analysis/load/names.h"
 
-/* Users cannot choose the last two. BY_WHOLE_LINE: as BY_LINE, but without columns. BY_RELEASE_OF_HOST:
- * as BY_RELEASE, but each host has a row of it, with the host as the module. */
+/* Users cannot choose the last one. BY_WHOLE_LINE: as BY_LINE, but without columns. */
 enum grouping {
   BY_FUNCTION,
   BY_LINE,
@@ -20,8 +19,7 @@ enum grouping {
   BY_THREAD,
   BY_TYPE,
   BY_STACK,
-  BY_WHOLE_LINE,
-  BY_RELEASE_OF_HOST
+  BY_WHOLE_LINE
 };
 enum { GROUPINGS = BY_STACK + 1 };
 
@@ -32,8 +30,7 @@ static inline bool grouping_is_code(enum grouping grouping) {
 
 /* Whether all that a process allocates is in one row. */
 static inline bool grouping_is_process(enum grouping grouping) {
-  return grouping == BY_PROCESS || grouping == BY_HOST || grouping == BY_RELEASE ||
-         grouping == BY_RELEASE_OF_HOST;
+  return grouping == BY_PROCESS || grouping == BY_HOST || grouping == BY_RELEASE;
 }
 
 /* "function", "line", ... */

@@ -56,12 +56,72 @@ static struct origins find_origins(const struct report *report, bool releases, c
   return origins;
 }
 
+/* ---- squares ---- */
+
+struct squaring {
+  const struct table *table;
+  enum extent extent;
+  struct squares *squares, *own; /* index: label; one more is of the whole; `own`: the sums of one host */
+  uint32_t *last;                /* index: label; the row that was added last, plus 1 */
+};
+
+static void origins_add(struct squares *own, const struct share *share, double weight) {
+  own->bytes += share->bytes * weight;
+  own->blocks += share->blocks * weight;
+}
+
+static void origins_add_row(struct squaring *squaring, uint32_t row) {
+  const struct table *table = squaring->table;
+  const struct row *of = &table->report->samples->rows[row];
+  uint32_t at = table->tree.node_of_row[row];
+  struct share share;
+  if (!report_counts(table->report, table->measure, of, &share)) return;
+  double weight = share_weight(&share, of);
+  origins_add(&squaring->own[table->tree.label_count], &share, weight);
+  do {
+    uint32_t label = table->tree.nodes[at].label;
+    if (squaring->last[label] != row + 1) origins_add(&squaring->own[label], &share, weight);
+    squaring->last[label] = row + 1;
+    at = table->tree.nodes[at].parent;
+  } while (at && squaring->extent == EXTENT_TOTAL);
+}
+
+static void end_host(struct squaring *squaring) {
+  for (size_t i = 0; i <= squaring->table->tree.label_count; i++) {
+    squaring->squares[i].bytes += squaring->own[i].bytes * squaring->own[i].bytes;
+    squaring->squares[i].blocks += squaring->own[i].blocks * squaring->own[i].blocks;
+    squaring->own[i] = (struct squares){0};
+  }
+}
+
+static uint32_t origins_host_of(const struct report *report, size_t row) {
+  return report->names->processes[process_of(report->samples, report->samples->rows[row].thread)].host;
+}
+
+/* The rows in the order of their hosts. `next` has room for each string, and one more, all 0. */
+static void order_by_host(const struct report *report, size_t *next, uint32_t *order) {
+  size_t count = report->samples->row_count;
+  for (size_t i = 0; i < count; i++) next[origins_host_of(report, i) + 1]++;
+  for (size_t i = 0; i < report->names->strings->count; i++) next[i + 1] += next[i];
+  for (size_t i = 0; i < count; i++) order[next[origins_host_of(report, i)]++] = (uint32_t)i;
+}
+
+static void add_hosts(struct squaring *squaring, const uint32_t *order) {
+  const struct report *report = squaring->table->report;
+  size_t count = report->samples->row_count;
+  for (size_t i = 0; i < count; i++) {
+    origins_add_row(squaring, order[i]);
+    if (i + 1 == count || origins_host_of(report, order[i]) != origins_host_of(report, order[i + 1]))
+      end_host(squaring);
+  }
+}
+
 /* ---- hosts ---- */
 
-static struct sums origins_sums_of(const struct table *table, uint32_t function) {
+static const struct group *origins_group_of(const struct table *table, uint32_t function) {
   for (size_t i = 0; i < table->tree.group_count; i++)
-    if (table_label(table, &table->tree.groups[i])->function == function) return table->tree.groups[i].self;
-  return (struct sums){0};
+    if (table_label(table, &table->tree.groups[i])->function == function) return &table->tree.groups[i];
+  return NULL;
 }
 
 struct of_host {
@@ -111,7 +171,8 @@ static wn_status fill_hosts(const struct report *report, const struct origins *o
   wn_status error = report_table(report, MEASURE_HELD, BY_HOST, TABLE_SUMS, &table);
   if (error) return error;
   for (size_t i = 0; i < origins->count; i++) {
-    struct sums sums = origins_sums_of(&table, origins->items[i].host);
+    const struct group *group = origins_group_of(&table, origins->items[i].host);
+    struct sums sums = group ? group->self : (struct sums){0};
     list->host[i] = (struct host){.number = origins->items[i].host, .bytes = report_bytes(report, &sums)};
   }
   list->count = origins->count;
@@ -131,17 +192,6 @@ static int most_first(const void *a, const void *b) {
   return (one->first_ns > other->first_ns) - (one->first_ns < other->first_ns);
 }
 
-/* Of what the hosts of a release hold. */
-static double sum_squares(const struct table *of_hosts, uint32_t release) {
-  double squares = 0;
-  for (size_t i = 0; i < of_hosts->tree.group_count; i++) {
-    const struct group *group = &of_hosts->tree.groups[i];
-    double bytes = group->self.bytes.total;
-    if (table_label(of_hosts, group)->function == release) squares += bytes * bytes;
-  }
-  return squares;
-}
-
 static uint64_t origins_first_of(const struct report *report, uint32_t release, const bool *asked) {
   uint64_t first_ns = UINT64_MAX;
   for (uint32_t i = 0; i < report->names->process_count; i++)
@@ -151,14 +201,14 @@ static uint64_t origins_first_of(const struct report *report, uint32_t release, 
   return source_run(report->samples->source)->wall_ns + first_ns;
 }
 
-static void set_means(const struct report *report, const struct table *table, const struct table *of_hosts,
-                      struct release_list *list) {
+static void set_means(const struct table *table, const struct squares *squares, struct release_list *list) {
   for (size_t i = 0; i < list->count; i++) {
     struct release_of_hosts *release = &list->release[i];
-    struct sums sums = origins_sums_of(table, release->number);
-    struct estimate all = report_bytes(report, &sums);
+    const struct group *group = origins_group_of(table, release->number);
+    struct sums sums = group ? group->self : (struct sums){0};
+    struct estimate all = report_bytes(table->report, &sums);
     release->mean =
-        hosts_mean(&all, sums.bytes.total, sum_squares(of_hosts, release->number), release->hosts);
+        hosts_mean(&all, sums.bytes.total, group ? squares[group->label].bytes : 0, release->hosts);
   }
   qsort(list->release, list->count, sizeof *list->release, most_first);
 }
@@ -179,17 +229,38 @@ static void list_releases(const struct report *report, const struct origins *ori
 }
 
 static wn_status find_means(const struct report *report, struct release_list *list) {
-  struct table table, of_hosts;
+  struct table table;
+  struct squares *squares = NULL;
   wn_status error = report_table(report, MEASURE_HELD, BY_RELEASE, TABLE_SUMS, &table);
   if (error) return error;
-  error = report_table(report, MEASURE_HELD, BY_RELEASE_OF_HOST, TABLE_SUMS, &of_hosts);
-  if (!error) set_means(report, &table, &of_hosts, list);
-  if (!error) table_destroy(&of_hosts);
+  error = origins_find_squares(&table, EXTENT_SELF, &squares);
+  if (!error) set_means(&table, squares, list);
+  free(squares);
   table_destroy(&table);
   return error;
 }
 
 /* ---- shared ---- */
+
+wn_status origins_find_squares(const struct table *table, enum extent extent, struct squares **squares) {
+  const struct report *report = table->report;
+  size_t labels = table->tree.label_count + 1;
+  uint32_t *order = array_new(report->samples->row_count, sizeof *order);
+  size_t *next = calloc((size_t)report->names->strings->count + 1, sizeof *next);
+  struct squaring squaring = {table, extent, calloc(labels, sizeof **squares),
+                              calloc(labels, sizeof **squares), calloc(labels, sizeof *squaring.last)};
+  bool ready = order && next && squaring.squares && squaring.own && squaring.last;
+  if (ready) order_by_host(report, next, order), add_hosts(&squaring, order);
+  free(order);
+  free(next);
+  free(squaring.own);
+  free(squaring.last);
+  *squares = squaring.squares;
+  if (ready) return WN_OK;
+  free(squaring.squares);
+  *squares = NULL;
+  return error_set(WN_ENOMEM, "not enough memory to compare hosts");
+}
 
 size_t origins_count_hosts(const struct report *report) {
   bool *asked = find_asked(report);

@@ -27,6 +27,15 @@ struct host_list {
   struct excess excess[EXCESSES_MOST]; /* of the first ones */
 };
 
+/* Sums over hosts: of the squares of what each of them has. */
+struct squares {
+  double bytes, blocks;
+};
+
+/* Sets *squares to those of a table, by the label of its tree, and behind these to those of its whole; the
+ * caller frees them. Not for BY_STACK, nor a table with TABLE_GROWTH. WN_ENOMEM. */
+wn_status origins_find_squares(const struct table *table, enum extent extent, struct squares **squares);
+
 /* The number of hosts of the processes that the query does not exclude by their name, host or release. 0
  * without memory. */
 size_t origins_count_hosts(const struct report *report);
