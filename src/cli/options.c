@@ -184,7 +184,9 @@ static int add_server(struct report_options *options, const char *url) {
 static int set_per(struct report_options *options, const char *text) {
   if (!strcmp(text, "second")) return options->scaling = PER_SECOND, 0;
   if (!strcmp(text, "allocation")) return options->scaling = PER_ALLOCATION, 0;
-  return fail_usage(options->command, "--per %s: it must be second or allocation", text);
+  if (!strcmp(text, "run")) return options->scaling = PER_RUN, 0;
+  if (!strcmp(text, "host")) return options->scaling = PER_HOST, 0;
+  return fail_usage(options->command, "--per %s: it must be second, allocation, run or host", text);
 }
 
 static int add_limit(struct report_options *options, const char *text) {
@@ -266,7 +268,9 @@ static const struct {
      "call (total)"},
     {FOR_DIFF, "per", 'p', "WHAT", CALL(set_per),
      "second or allocation: compare what was allocated as if both runs had taken\n"
-     "as long, or had allocated as many bytes; what was held is as it was"},
+     "as long, or had allocated as many bytes; what was held is as it was;\n"
+     "host or run: means of a host, or sums; default: means, if there are 5 hosts or\n"
+     "more on each side, or more on one than on the other"},
     {FOR_REPORT, "top", 'n', "N", CALL(set_top), "rows in each table; default 10, of at least 1 %"},
     {FOR_EXPORT, "top", 'n', "N", CALL(set_top), "at most so many rows; default: all"},
     {FOR_DIFF, "top", 'n', "N", CALL(set_top), "changes in each table; default 10"},

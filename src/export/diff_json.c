@@ -82,15 +82,15 @@ static wn_status print_named(struct json *json, const struct pair *pair, const s
 static wn_status print_facts(struct json *json, const struct pair *pair,
                              const struct diff_json_options *options) {
   struct facts before, after;
-  wn_status error = facts_find(&pair->before, &before);
-  if (!error) error = facts_find(&pair->after, &after);
+  struct regression verdict;
+  wn_status error = regression_find(pair, &before, &after, &verdict);
   if (error) return error;
-  struct regression verdict = regression_find(pair, &before, &after);
   bool changed = verdict.kind > REGRESSION_NONE;
   json_begin(json, "verdict", '{');
   json_string(json, "kind", regression_word(verdict.kind));
   json_string(json, "title", regression_title(verdict.kind, pair_is_exact(pair)));
   json_string(json, "fact", changed ? fact_json_name(verdict.fact) : "");
+  if (pair->hosts[0]) json_bool(json, "by_functions", verdict.functions);
   if (changed) error = print_named(json, pair, &verdict, options);
   json_end(json, '}');
   json_changes(json, &before, &after, &pair->scale);
@@ -112,6 +112,13 @@ wn_status diff_write_json(FILE *out, const struct pair *pair, const struct diff_
   json_string(&json, "of", options->extent == EXTENT_SELF ? "self" : "total");
   json_bool(&json, "moments", pair->moments);
   if (pair->moments) json_bool(&json, "resized", pair->resized);
+  if (pair->hosts[0]) {
+    json_begin(&json, "hosts", '{');
+    json_integer(&json, "before", pair->hosts[0]);
+    json_integer(&json, "after", pair->hosts[1]);
+    json_bool(&json, "few", pair_is_of_few_hosts(pair));
+    json_end(&json, '}');
+  }
   if (pair->scale.estimate > 0) json_estimate(&json, "scale", &pair->scale);
   if (!pair->moments && both_have(pair, MEASURE_CHURN)) {
     json_integer(&json, "brief_ns", pair->after.brief_ns);

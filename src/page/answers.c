@@ -53,7 +53,7 @@ static bool set_points(struct request *request, const char *value) {
 static bool answers_set_per(struct request *request, const char *value) {
   static const char *const words[] = {"run", "second", "allocation", NULL};
   int found = word_among(words, value);
-  request->per = found > 0 ? (enum scaling)found : PER_RUN;
+  request->per = found > 0 ? (enum scaling)found : PER_EITHER;
   return found >= 0;
 }
 

@@ -4,6 +4,7 @@
 #include "export/report_json.h"
 #include "page/labels.h"
 #include "page/views.h"
+#include <string.h>
 
 /* The functions that are named, each with its change, and the line of the first. */
 static wn_status view_regression_write_functions(const struct regression *verdict,
@@ -43,7 +44,9 @@ static wn_status view_regression_write_change(const struct pair *pair, const str
   struct compared_tables tables;
   wn_status error = pair_compare(pair, regression_measure(verdict), BY_FUNCTION, EXTENT_SELF, &tables);
   if (error) return error;
-  json_string(json, "fact", regression_label(after, verdict->fact));
+  char fact[128];
+  snprintf(fact, sizeof fact, "%s%s", regression_label(after, verdict->fact), regression_by(verdict));
+  json_string(json, "fact", fact);
   json_number(json, "change", verdict->change.difference.estimate);
   error = view_regression_write_functions(verdict, &tables.comparison, json);
   compared_tables_destroy(&tables);
@@ -53,15 +56,17 @@ static wn_status view_regression_write_change(const struct pair *pair, const str
 /* ---- shared ---- */
 
 wn_status views_regression(const struct pair *pair, struct json *json) {
+  char hosts[HOSTS_SAID_MOST];
   struct facts before, after;
-  wn_status error = facts_find(&pair->before, &before);
-  if (!error) error = facts_find(&pair->after, &after);
+  struct regression verdict;
+  wn_status error = regression_find(pair, &before, &after, &verdict);
   if (error) return error;
-  struct regression verdict = regression_find(pair, &before, &after);
+  const char *reason = regression_reason(&verdict, pair);
   json_begin(json, "compared", '{');
   json_string(json, "kind", regression_word(verdict.kind));
   json_string(json, "title", regression_title(verdict.kind, pair_is_exact(pair)));
-  json_string(json, "reason", regression_reason(&verdict, pair));
+  json_string(json, "reason", *reason ? reason : pair_say_hosts(pair, hosts));
+  if (pair->hosts[0]) memset(before.fact, 0, sizeof before.fact); /* the page's numbers of after are sums */
   json_totals(json, &before);
   if (verdict.kind > REGRESSION_NONE) error = view_regression_write_change(pair, &verdict, &after, json);
   json_end(json, '}');

@@ -234,7 +234,7 @@ static void what_is_before_can_be_scaled(void **state) {
   struct change plain = row_of(&of, "print")->bytes;
   forget(&of);
   compare(&of, MEASURE_ALLOCATED, BY_FUNCTION,
-          &(struct comparison_options){EXTENT_SELF, {.estimate = 3, .low = 3, .high = 3}});
+          &(struct comparison_options){.scale = {.estimate = 3, .low = 3, .high = 3}});
   struct change scaled = row_of(&of, "print")->bytes;
   assert_true(fabs(scaled.before.estimate - 3 * plain.before.estimate) < 1e-6);
   assert_true(fabs(scaled.before.low - 3 * plain.before.low) < 1e-6);

@@ -9,10 +9,8 @@
  * FOLDER/truth has a line for each function: its name, and the bytes that all hosts hold in the last
  * window. */
 #include "base/hash.h"
-#include "base/random.h"
 #include "export/clickhouse_columns.h"
-#include "memprof/sampler.h"
-#include <math.h>
+#include "fleet/hosts.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -30,11 +28,6 @@ static struct site sites[SITES];
 static FILE *samples_of[SHARDS_MOST], *loads_of[SHARDS_MOST];
 static struct random random_state;
 
-/* A normal deviate: G. Box and M. Muller, Annals of Mathematical Statistics 29, 1958. */
-static double normal(void) {
-  return sqrt(-2 * log(random_unit(&random_state))) * cos(2 * M_PI * random_unit(&random_state));
-}
-
 static uint64_t words_of(const struct site *site) { return (site->size + 7) / 8 + 1; }
 
 static void make_sites(void) {
@@ -46,15 +39,6 @@ static void make_sites(void) {
     site->size = sizes[random_bits(&random_state) % 5];
     site->mean = i == CHANGED ? 20000 : pow(10, 1 + 4 * random_unit(&random_state));
   }
-}
-
-/* How many of a function's blocks are sampled: after a block that is, the words of the next one are as
- * good as new. */
-static uint64_t sampled(struct sampler *sampler, uint64_t blocks, uint64_t words) {
-  uint64_t count = 0;
-  for (uint64_t at = (uint64_t)sampler_gap(sampler) - 1; at < blocks * words; count++)
-    at = (at / words + 1) * words + (uint64_t)sampler_gap(sampler) - 1;
-  return count;
 }
 
 static void set_sums(struct clickhouse_samples_row *row, const struct site *site, uint64_t count, double p) {
@@ -86,7 +70,7 @@ static void write_window(struct clickhouse_samples_row *row, const uint64_t *cou
 
 static void write_host(uint64_t host, int shards, uint64_t seed, double change, uint64_t first) {
   static const double rates[] = {1e-4, 2e-4, 1e-3};
-  double rate = rates[host % 3], load = exp(0.2 * normal()) * (host == ODD_HOST ? 4 : 1);
+  double rate = rates[host % 3], load = exp(0.2 * random_normal(&random_state)) * (host == ODD_HOST ? 4 : 1);
   uint64_t blocks[SITES], counts[SITES];
   char name[NAME_MOST];
   struct sampler sampler;
@@ -101,7 +85,7 @@ static void write_host(uint64_t host, int shards, uint64_t seed, double change, 
                                        .run = hash_combine(seed, host)};
   for (int i = 0; i < SITES; i++) {
     double mean = sites[i].mean * (newer && i == CHANGED ? change : 1);
-    blocks[i] = (uint64_t)(mean * load * exp(0.3 * normal()) + 0.5);
+    blocks[i] = (uint64_t)(mean * load * exp(0.3 * random_normal(&random_state)) + 0.5);
     counts[i] = sampled(&sampler, blocks[i], words_of(&sites[i]));
     sites[i].truth += (double)(blocks[i] * sites[i].size);
   }

@@ -1,6 +1,8 @@
 /* Compares the groups of two tables whose labels match. */
 #include "analysis/compare/comparison.h"
 
+#include "analysis/report/origins.h"
+#include "base/array.h"
 #include "base/error.h"
 #include <math.h>
 #include <stdlib.h>
@@ -13,15 +15,46 @@ static const struct sums *comparison_sums_of(const struct group *group, enum ext
   return !group ? &none : extent == EXTENT_SELF ? &group->self : &group->total;
 }
 
+/* What is compared with the other side. */
+struct side {
+  const struct table *table;
+  uint64_t hosts;          /* HOSTS */
+  struct squares *squares; /* of them; NULL: sums are compared */
+};
+
+struct side_means {
+  struct host_mean bytes, blocks;
+};
+
+/* The means of the sums of a label; or for a comparison of sums, their estimates. */
+static struct side_means side_means_of(const struct side *side, const struct sums *sums, size_t label) {
+  const struct report *report = side->table->report;
+  struct side_means means = {{.bytes = report_bytes(report, sums)}, {.bytes = report_blocks(report, sums)}};
+  if (!side->squares) return means;
+  struct squares squares = sums->bytes.samples ? side->squares[label] : (struct squares){0};
+  means.bytes = hosts_mean(&means.bytes.bytes, sums->bytes.total, squares.bytes, side->hosts);
+  means.blocks = hosts_mean(&means.blocks.bytes, sums->blocks.total, squares.blocks, side->hosts);
+  return means;
+}
+
+/* Sets both changes. Returns the chance of that of bytes; of a comparison of sums 0 if it is sure, and 1. */
+static double set_changes(const struct side sides[2], const struct side_means means[2],
+                          const struct estimate *scale, struct change *bytes, struct change *blocks) {
+  *bytes = change_of(means[0].bytes.bytes, means[1].bytes.bytes, scale);
+  *blocks = change_of(means[0].blocks.bytes, means[1].blocks.bytes, scale);
+  return sides[0].squares ? chance_of_change(&means[0].bytes, &means[1].bytes)
+                          : !difference_is_sure(&bytes->difference);
+}
+
 /* Fills the row of two groups that were matched, or of one that was not. */
-static void comparison_fill(const struct comparison *comparison, const struct comparison_options *options,
+static void comparison_fill(const struct side sides[2], const struct comparison_options *options,
                             struct compared *row) {
-  const struct report *before = comparison->before->report, *after = comparison->after->report;
-  const struct sums *had = comparison_sums_of(row->before, options->extent),
-                    *has = comparison_sums_of(row->after, options->extent);
-  row->bytes = change_of(report_bytes(before, had), report_bytes(after, has), &options->scale);
-  row->blocks = change_of(report_blocks(before, had), report_blocks(after, has), &options->scale);
-  row->sure = difference_is_sure(&row->bytes.difference);
+  const struct group *groups[2] = {row->before, row->after};
+  struct side_means means[2];
+  for (int i = 0; i < 2; i++)
+    means[i] = side_means_of(&sides[i], comparison_sums_of(groups[i], options->extent),
+                             groups[i] ? groups[i]->label : 0);
+  row->chance = set_changes(sides, means, &options->scale, &row->bytes, &row->blocks);
 }
 
 static int by_difference(const void *a, const void *b) {
@@ -101,28 +134,56 @@ static wn_status make_rows(struct comparison *comparison, const struct compariso
   return ready ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the comparison");
 }
 
-/* The order is a function of the rows alone, so that equal traces give equal orders. */
-static void fill_rows(struct comparison *comparison, const struct comparison_options *options) {
-  bool unsure = comparison->before->report->recording->without_ranges ||
-                comparison->after->report->recording->without_ranges;
-  for (size_t i = 0; i < comparison->count; i++) {
-    comparison_fill(comparison, options, &comparison->rows[i]);
-    if (unsure) comparison->rows[i].sure = false;
-    comparison->sure_count += comparison->rows[i].sure;
-  }
-  qsort(comparison->rows, comparison->count, sizeof *comparison->rows, by_difference);
+/* The rows are sure whose chances are small enough for their number. */
+static wn_status find_sure(struct comparison *comparison, bool of_hosts) {
+  double *chances = array_new(comparison->count, sizeof *chances), most = 0;
+  if (!chances) return error_set(WN_ENOMEM, "not enough memory for the comparison");
+  for (size_t i = 0; i < comparison->count; i++) chances[i] = comparison->rows[i].chance;
+  if (of_hosts) most = chance_called_sure(chances, comparison->count);
+  for (size_t i = 0; i < comparison->count; i++)
+    comparison->sure_count += comparison->rows[i].sure = comparison->rows[i].chance <= most;
+  free(chances);
+  return WN_OK;
 }
 
-static void compare_wholes(struct comparison *comparison, const struct comparison_options *options) {
-  const struct table *before = comparison->before, *after = comparison->after;
-  const struct sums *had = &before->tree.nodes[0].total, *has = &after->tree.nodes[0].total;
-  comparison->bytes =
-      change_of(report_bytes(before->report, had), report_bytes(after->report, has), &options->scale);
-  comparison->blocks =
-      change_of(report_blocks(before->report, had), report_blocks(after->report, has), &options->scale);
-  comparison->sure = !before->report->recording->without_ranges &&
-                     !after->report->recording->without_ranges &&
-                     difference_is_sure(&comparison->bytes.difference);
+static bool comparison_is_without_ranges(const struct comparison *comparison) {
+  return comparison->before->report->recording->without_ranges ||
+         comparison->after->report->recording->without_ranges;
+}
+
+/* The order is a function of the rows alone, so that equal traces give equal orders. */
+static wn_status fill_rows(struct comparison *comparison, const struct side sides[2],
+                           const struct comparison_options *options) {
+  wn_status error = WN_OK;
+  for (size_t i = 0; i < comparison->count; i++) comparison_fill(sides, options, &comparison->rows[i]);
+  if (!comparison_is_without_ranges(comparison)) error = find_sure(comparison, sides[0].squares);
+  qsort(comparison->rows, comparison->count, sizeof *comparison->rows, by_difference);
+  return error;
+}
+
+static void compare_wholes(struct comparison *comparison, const struct side sides[2],
+                           const struct comparison_options *options) {
+  struct side_means means[2];
+  for (int i = 0; i < 2; i++) {
+    const struct call_tree *tree = &sides[i].table->tree;
+    means[i] = side_means_of(&sides[i], &tree->nodes[0].total, tree->label_count);
+  }
+  set_changes(sides, means, &options->scale, &comparison->bytes, &comparison->blocks);
+  comparison->sure = !comparison_is_without_ranges(comparison) && !means[0].bytes.few &&
+                     !means[1].bytes.few && difference_is_sure(&comparison->bytes.difference);
+}
+
+/* Makes and fills the rows, and the wholes. */
+static wn_status fill_comparison(struct comparison *comparison, const struct comparison_options *options) {
+  struct side sides[2] = {{comparison->before, options->hosts[0], NULL},
+                          {comparison->after, options->hosts[1], NULL}};
+  wn_status error = make_rows(comparison, options);
+  for (int i = 0; i < 2 && options->hosts[0] && !error; i++)
+    error = origins_find_squares(sides[i].table, options->extent, &sides[i].squares);
+  if (!error) compare_wholes(comparison, sides, options);
+  if (!error) error = fill_rows(comparison, sides, options);
+  for (int i = 0; i < 2; i++) free(sides[i].squares);
+  return error;
 }
 
 /* ---- shared ---- */
@@ -135,14 +196,9 @@ struct change change_of(struct estimate before, struct estimate after, const str
 wn_status comparison_make(const struct table *before, const struct table *after,
                           const struct comparison_options *options, struct comparison *comparison) {
   *comparison = (struct comparison){.before = before, .after = after};
-  wn_status error = make_rows(comparison, options);
-  if (error) {
-    comparison_destroy(comparison);
-    return error;
-  }
-  compare_wholes(comparison, options);
-  fill_rows(comparison, options);
-  return WN_OK;
+  wn_status error = fill_comparison(comparison, options);
+  if (error) comparison_destroy(comparison);
+  return error;
 }
 
 void comparison_destroy(struct comparison *comparison) {

@@ -10,9 +10,13 @@
  * new or moved. That needs rows of the same file that only the other run has: in a file of one run alone
  * nothing has moved. A program that was renamed is one file. fate.c.
  *
+ * HOSTS. Of two folders of many machines' traces means of a host can be compared, with the spread between
+ * hosts (analysis/report/hosts.h). What is sure is then corrected for the number of rows: of all that is
+ * sure 5 % are false at most. The database of a fleet is asked by the same functions.
+ *
  * ORDER: first the rows whose difference is sure, then the others; each part by the size of the
- * difference, largest first. A difference is sure if its interval excludes 0. Of rows without any
- * difference 5 % are sure by chance.
+ * difference, largest first. A difference is sure if its interval excludes 0, but for HOSTS. Of rows
+ * without any difference 5 % are sure by chance.
  */
 #pragma once
 
@@ -37,7 +41,8 @@ struct compared {
   const struct group *before, *after; /* NULL: the table has no such group. Not both. */
   struct change bytes, blocks;
   enum moved moved;
-  bool sure; /* of bytes */
+  double chance; /* that bytes without a difference differ as much; without HOSTS 0: it is sure, or 1 */
+  bool sure;     /* of bytes */
 };
 
 struct comparison {
@@ -51,6 +56,7 @@ struct comparison {
 struct comparison_options {
   enum extent extent;    /* which sums of a group are compared */
   struct estimate scale; /* what is before counts so many times (estimate_times); all 0: once */
+  uint64_t hosts[2];     /* HOSTS: so many before and after; 0: sums are compared */
 };
 
 /* The change between two sums of bytes or of blocks. `scale`: as in comparison_options. */

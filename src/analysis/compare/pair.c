@@ -1,6 +1,10 @@
 /* Asks both questions of a comparison. */
 #include "analysis/compare/pair.h"
 
+#include "analysis/report/origins.h"
+#include <inttypes.h>
+#include <stdio.h>
+
 /* What is before is scaled to the length of what is after, or to the bytes that it allocated. */
 static struct estimate pair_scale_of(const struct pair *pair) {
   double before = (double)pair->before.samples->end_ns, after = (double)pair->after.samples->end_ns;
@@ -10,6 +14,14 @@ static struct estimate pair_scale_of(const struct pair *pair) {
     return (struct estimate){.estimate = after / before, .low = after / before, .high = after / before};
   if (pair->scaling == PER_ALLOCATION && had.samples && has.samples) return ratio_of(&has, &had);
   return none;
+}
+
+/* PER_EITHER. */
+static void pair_find_hosts(struct pair *pair) {
+  size_t before = origins_count_hosts(&pair->before), after = origins_count_hosts(&pair->after);
+  bool many = before >= HOSTS_LEAST && after >= HOSTS_LEAST;
+  bool of_hosts = pair->scaling == PER_HOST || (pair->scaling == PER_EITHER && (many || before != after));
+  if (of_hosts && before && after) pair->hosts[0] = before, pair->hosts[1] = after;
 }
 
 /* A block that was resized between the two moments has one row for each of them. Whether a row is one of
@@ -53,7 +65,7 @@ wn_status pair_of_runs(const struct recording *before_run, const struct question
   had.lives_by_ns = has.lives_by_ns = had_ns < has_ns ? had_ns : has_ns;
   *pair = (struct pair){.scaling = scaling};
   wn_status error = ask_both(before_run, &had, after_run, &has, pair);
-  if (!error) pair->scale = pair_scale_of(pair);
+  if (!error) pair->scale = pair_scale_of(pair), pair_find_hosts(pair);
   return error;
 }
 
@@ -80,23 +92,45 @@ bool pair_is_partial(const struct pair *pair) {
          slept(&pair->after);
 }
 
+bool pair_is_of_few_hosts(const struct pair *pair) {
+  return pair->hosts[0] && (pair->hosts[0] < HOSTS_LEAST || pair->hosts[1] < HOSTS_LEAST);
+}
+
+const char *pair_say_hosts(const struct pair *pair, char text[HOSTS_SAID_MOST]) {
+  *text = 0;
+  if (!pair->hosts[0]) return text;
+  int length = snprintf(text, HOSTS_SAID_MOST,
+                        "Numbers are means of a host, over %" PRIu64 " before and %" PRIu64 " after",
+                        pair->hosts[0], pair->hosts[1]);
+  size_t left = HOSTS_SAID_MOST - (size_t)length;
+  if (pair_is_of_few_hosts(pair))
+    snprintf(text + length, left, ": of fewer than %d no change can be told from hosts that differ.",
+             HOSTS_LEAST);
+  else
+    snprintf(text + length, left, "; ranges count that hosts differ.");
+  return text;
+}
+
 bool pair_is_exact(const struct pair *pair) {
-  return pair->before.recording->rate >= 1 && pair->after.recording->rate >= 1;
+  return !pair->hosts[0] && pair->before.recording->rate >= 1 && pair->after.recording->rate >= 1;
 }
 
 bool pair_is_without_ranges(const struct pair *pair) {
   return pair->before.recording->without_ranges || pair->after.recording->without_ranges ||
-         slept(&pair->before) || slept(&pair->after);
+         slept(&pair->before) || slept(&pair->after) || pair_is_of_few_hosts(pair);
 }
 
 struct estimate pair_scale(const struct pair *pair, enum measure measure) {
   bool adds_up = measure == MEASURE_ALLOCATED || measure == MEASURE_CHURN || measure == MEASURE_PROMOTED;
+  double hosts = pair->hosts[0] ? (double)pair->hosts[1] / (double)pair->hosts[0] : 0;
+  if (hosts > 0) return (struct estimate){.estimate = hosts, .low = hosts, .high = hosts};
   return adds_up ? pair->scale : (struct estimate){0};
 }
 
 wn_status pair_compare(const struct pair *pair, enum measure measure, enum grouping grouping,
                        enum extent extent, struct compared_tables *tables) {
-  struct comparison_options options = {extent, pair_scale(pair, measure)};
+  struct comparison_options options = {.extent = extent, .hosts = {pair->hosts[0], pair->hosts[1]}};
+  if (!pair->hosts[0]) options.scale = pair_scale(pair, measure);
   return compared_tables_make(&pair->before, &pair->after, measure, grouping, &options, tables);
 }
 /* SPDX-License-Identifier: MIT */

@@ -3,15 +3,22 @@
 
 #include "analysis/compare/comparison.h"
 
-/* To what runs of different lengths are scaled before they are compared. */
-enum scaling { PER_RUN, PER_SECOND, PER_ALLOCATION };
+/* What is compared: sums, of which those over runs may be scaled, since runs differ in length; or means of a
+ * host.
+ *
+ * PER_EITHER: means of a host, if each side has HOSTS_LEAST hosts, or one side more hosts than the other. Sums
+ * over more hosts are larger though no program changed; and hosts differ though they run the same, so that of
+ * sums too much is sure. Sums over equally many hosts that are fewer are compared as sums, since of so few it
+ * is not known how hosts differ. */
+enum scaling { PER_EITHER, PER_SECOND, PER_ALLOCATION, PER_RUN, PER_HOST };
 
 /* All zeros: no pair. */
 struct pair {
   struct report before, after;
   bool moments; /* of one recording: the reports are about the rows (samples.h) that only one of them has */
   bool resized; /* of moments: some of these are of blocks that were resized in between */
-  enum scaling scaling;
+  enum scaling scaling;  /* as it was asked */
+  uint64_t hosts[2];     /* means are compared, of so many hosts before and after; 0: sums */
   struct estimate scale; /* what adds up over the run counts so many times before; all 0: once */
 };
 
@@ -32,14 +39,24 @@ void pair_destroy(struct pair *pair);
  * is known of differences. */
 bool pair_is_partial(const struct pair *pair);
 
+/* Whether means are compared of fewer hosts than HOSTS_LEAST, so that no change can be told from hosts that
+ * differ. */
+bool pair_is_of_few_hosts(const struct pair *pair);
+
+/* Writes a sentence for people on the hosts whose means are compared; empty for sums. */
+enum { HOSTS_SAID_MOST = 160 };
+const char *pair_say_hosts(const struct pair *pair, char text[HOSTS_SAID_MOST]);
+
 /* Whether every block of both runs was recorded, so that nothing is by chance. */
 bool pair_is_exact(const struct pair *pair);
 
-/* Whether it is not known which differences are real: one is partial, or another tool's estimates. */
+/* Whether it is not known which differences are real: one is partial, or another tool's estimates, or hosts
+ * are few. */
 bool pair_is_without_ranges(const struct pair *pair);
 
-/* How often what is before counts in a measure: a copy of `scale` for what adds up over the run, all 0 for
- * what is there at a moment, or lives long. */
+/* How often what is before counts in sums of a measure: a copy of `scale` for what adds up over the run, all
+ * 0 for what is there at a moment, or lives long. Where means of a host are compared: as if before had as
+ * many hosts as after. */
 struct estimate pair_scale(const struct pair *pair, enum measure measure);
 
 /* Both tables of a measure, and their comparison. On WN_OK the caller calls compared_tables_destroy. */

@@ -3,10 +3,14 @@
  * A row of a comparison is listed as changed if its 95 % interval excludes 0: so are 5 of 100 rows
  * that did not change. A verdict takes more: the difference must exceed SURE times half of that
  * interval (3 standard errors), and be at least the share LEAST of what was before. The first fact
- * of regression_facts that changed so much decides, whatever the later ones did. */
+ * of regression_facts that changed so much decides, whatever the later ones did.
+ *
+ * Where means of a host are compared, hosts mostly differ in all their functions together, as their load does. So
+ * what surely changed in functions decides too, summed up: what moved from one function to another is none. */
 #include "analysis/compare/regression.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double SURE = 1.5, LEAST = 0.02;
 
@@ -33,6 +37,68 @@ static size_t find_rows(const struct regression *regression, const struct compar
   return count;
 }
 
+/* ---- hosts ---- */
+
+/* The change of those functions that surely changed. Their errors may all be that of the hosts' load, so they
+ * add up. */
+static struct change change_of_sure(const struct comparison *comparison) {
+  struct change all = {.before = comparison->bytes.before, .after = comparison->bytes.after};
+  for (size_t i = 0; i < comparison->sure_count; i++) {
+    const struct estimate *difference = &comparison->rows[i].bytes.difference;
+    all.difference.estimate += difference->estimate;
+    all.difference.low += difference->low;
+    all.difference.high += difference->high;
+  }
+  return all;
+}
+
+static void set_mean(struct facts *facts, const struct facts *sums, enum fact_name bytes,
+                     const struct estimate *mean, const struct estimate *blocks) {
+  if (facts_have(sums, bytes)) facts->fact[bytes] = (struct fact){FACT_ESTIMATE, *mean};
+  if (facts_have(sums, bytes)) facts->fact[bytes + 1] = (struct fact){FACT_ESTIMATE, *blocks};
+}
+
+/* Replaces the facts by means of a host, those that decide, in the order of their weight. *functions: what the
+ * first has changed in functions. */
+static wn_status set_means(const struct pair *pair, struct facts *before, struct facts *after,
+                           struct change *functions) {
+  const enum fact_name *decide = regression_facts(&pair->before);
+  struct facts had = *before, has = *after;
+  memset(before->fact, 0, sizeof before->fact);
+  memset(after->fact, 0, sizeof after->fact);
+  for (int i = 0; i < REGRESSION_FACTS; i++) {
+    struct compared_tables tables;
+    const struct comparison *comparison = &tables.comparison;
+    enum measure measure = regression_measure(&(struct regression){.fact = decide[i]});
+    wn_status error = pair_compare(pair, measure, BY_FUNCTION, EXTENT_SELF, &tables);
+    if (error) return error;
+    set_mean(before, &had, decide[i], &comparison->bytes.before, &comparison->blocks.before);
+    set_mean(after, &has, decide[i], &comparison->bytes.after, &comparison->blocks.after);
+    if (i == 0) *functions = change_of_sure(comparison);
+    compared_tables_destroy(&tables);
+  }
+  return WN_OK;
+}
+
+static struct regression regression_judge(const struct pair *pair, const struct facts *before,
+                                          const struct facts *after, const struct change *functions) {
+  struct regression found = {.kind = REGRESSION_UNKNOWN};
+  const enum fact_name *facts = regression_facts(&pair->before);
+  if (pair->moments || pair_is_without_ranges(pair)) return found;
+  for (int i = 0; i < REGRESSION_FACTS; i++) {
+    struct change change;
+    if (!facts_change(before, after, facts[i], &pair->scale, &change)) continue;
+    int direction = direction_of(&change);
+    bool by_functions = !direction && i == 0 && direction_of(functions);
+    if (by_functions) change = *functions, direction = direction_of(functions);
+    found.kind = REGRESSION_NONE;
+    if (direction)
+      return (struct regression){direction > 0 ? REGRESSION_WORSE : REGRESSION_BETTER, facts[i], change,
+                                 by_functions};
+  }
+  return found;
+}
+
 /* ---- shared ---- */
 
 const enum fact_name *regression_facts(const struct report *report) {
@@ -43,20 +109,14 @@ const enum fact_name *regression_facts(const struct report *report) {
   return report->at == AT_PEAK ? at_peak : at_moment;
 }
 
-struct regression regression_find(const struct pair *pair, const struct facts *before,
-                                  const struct facts *after) {
-  struct regression found = {.kind = REGRESSION_UNKNOWN};
-  const enum fact_name *facts = regression_facts(&pair->before);
-  if (pair->moments || pair_is_without_ranges(pair)) return found;
-  for (int i = 0; i < REGRESSION_FACTS; i++) {
-    struct change change;
-    if (!facts_change(before, after, facts[i], &pair->scale, &change)) continue;
-    int direction = direction_of(&change);
-    found.kind = REGRESSION_NONE;
-    if (direction)
-      return (struct regression){direction > 0 ? REGRESSION_WORSE : REGRESSION_BETTER, facts[i], change};
-  }
-  return found;
+wn_status regression_find(const struct pair *pair, struct facts *before, struct facts *after,
+                          struct regression *verdict) {
+  struct change functions = {0};
+  wn_status error = facts_find(&pair->before, before);
+  if (!error) error = facts_find(&pair->after, after);
+  if (!error && pair->hosts[0]) error = set_means(pair, before, after, &functions);
+  if (!error) *verdict = regression_judge(pair, before, after, &functions);
+  return error;
 }
 
 enum measure regression_measure(const struct regression *regression) {
@@ -82,10 +142,15 @@ const char *regression_label(const struct facts *after, enum fact_name name) {
   return at_end ? "Held at the end" : facts_label(after, name);
 }
 
+const char *regression_by(const struct regression *regression) {
+  return regression->functions ? " by functions that changed" : "";
+}
+
 const char *regression_reason(const struct regression *regression, const struct pair *pair) {
   if (regression->kind != REGRESSION_UNKNOWN) return "";
-  return pair_is_partial(pair) ? "a part of a run is missing in its trace"
-                               : "the numbers are another profiler's estimates, without ranges";
+  return pair_is_of_few_hosts(pair) ? "hosts are too few"
+         : pair_is_partial(pair)    ? "a part of a run is missing in its trace"
+                                    : "the numbers are another profiler's estimates, without ranges";
 }
 
 const char *regression_word(enum regression_kind kind) {

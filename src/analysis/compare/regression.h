@@ -9,6 +9,8 @@ struct regression {
   enum regression_kind kind;
   enum fact_name fact; /* the first that changed */
   struct change change;
+  bool
+      functions; /* not the fact changed for sure, since hosts differ, but functions did, together by `change` */
 };
 
 /* The facts that decide, in the order of their weight: what was held at the moment that both reports were
@@ -16,9 +18,10 @@ struct regression {
 enum { REGRESSION_FACTS = 3 };
 const enum fact_name *regression_facts(const struct report *report);
 
-/* Judges two runs by these facts. */
-struct regression regression_find(const struct pair *pair, const struct facts *before,
-                                  const struct facts *after);
+/* Finds the facts of both runs, which the pair must outlive, and judges by them. Where means of a host are
+ * compared, facts are means, and others than those that decide are absent. WN_ENOMEM. */
+wn_status regression_find(const struct pair *pair, struct facts *before, struct facts *after,
+                          struct regression *verdict);
 
 /* The measure whose rows show the fact that changed. */
 enum measure regression_measure(const struct regression *regression);
@@ -36,6 +39,9 @@ const char *regression_hint(const struct regression *regression, const struct co
 
 /* The label of a fact of the report after, for people. */
 const char *regression_label(const struct facts *after, enum fact_name name);
+
+/* What stands behind that label: " by functions that changed", or nothing. */
+const char *regression_by(const struct regression *regression);
 
 /* Why there is no verdict, for people; empty: there is one. */
 const char *regression_reason(const struct regression *regression, const struct pair *pair);

@@ -104,6 +104,8 @@ static int diff_check_limits(const struct diff *diff) {
   int code = 0;
   if (diff->options->limit_count && pair_is_partial(&diff->pair))
     return fail_job("records are missing, so it is not known whether a limit is passed");
+  if (diff->options->limit_count && pair_is_of_few_hosts(&diff->pair))
+    return fail_job("hosts are too few, so it is not known whether a limit is passed");
   if (diff->options->limit_count && pair_is_without_ranges(&diff->pair))
     return fail_job("estimates without ranges are compared, so it is not known whether a limit is passed");
   for (int i = 0; i < diff->options->limit_count; i++) {
@@ -164,10 +166,7 @@ static int compare_diff(const struct report_options *options, const struct recor
 
 wn_status diff_find_facts(struct diff *diff) {
   if (diff->pair.moments) return WN_OK;
-  wn_status error = facts_find(&diff->pair.before, &diff->before);
-  if (!error) error = facts_find(&diff->pair.after, &diff->after);
-  if (!error) diff->verdict = regression_find(&diff->pair, &diff->before, &diff->after);
-  return error;
+  return regression_find(&diff->pair, &diff->before, &diff->after, &diff->verdict);
 }
 
 void diff_print_options(FILE *out) { options_print(out, FOR_DIFF); }

@@ -48,7 +48,7 @@ static void diff_screen_print_title(const struct diff *diff) {
 
 static void diff_screen_print_scale(const struct diff *diff) {
   struct paragraph text = {.length = 0};
-  if (!diff->options->scaling) return;
+  if (diff->pair.scale.estimate <= 0) return;
   say(&text,
       "What was allocated before is multiplied by %.3g, as if both runs had %s. What was held is as it was.",
       diff->pair.scale.estimate,
@@ -61,10 +61,13 @@ static void diff_screen_print_scale(const struct diff *diff) {
 static void print_hosts_compared(const struct diff *diff) {
   struct paragraph text = {.length = 0};
   size_t before = origins_count_hosts(&diff->pair.before), after = origins_count_hosts(&diff->pair.after);
-  char number[64];
-  if (diff->pair.moments || before == after) return;
-  say(&text, "All numbers are sums, over %s before and %zu after, and no means of a host.",
-      text_number_of(number, (double)before, "host"), after);
+  char number[64], means[HOSTS_SAID_MOST];
+  if (diff->pair.moments || (!diff->pair.hosts[0] && before == after)) return;
+  if (*pair_say_hosts(&diff->pair, means))
+    say(&text, "%s", means);
+  else
+    say(&text, "All numbers are sums, over %s before and %zu after, and no means of a host.",
+        text_number_of(number, (double)before, "host"), after);
   text_paragraph(stdout, text.text, 2);
   putchar('\n');
 }
@@ -154,7 +157,7 @@ static wn_status print_verdict(const struct diff *diff) {
     struct compared_tables tables;
     wn_status error = diff_compare(diff, regression_measure(verdict), &tables);
     if (error) return error;
-    say(&text, "%s %s", regression_label(&diff->after, verdict->fact),
+    say(&text, "%s%s %s", regression_label(&diff->after, verdict->fact), regression_by(verdict),
         fact_change_text(change, &diff->after, verdict->fact, verdict->change.difference.estimate));
     say_functions(&text, verdict, &tables.comparison);
     compared_tables_destroy(&tables);

@@ -98,7 +98,7 @@ static wn_status print_comparison(const struct report_options *options, const st
   struct diff diff = {.options = &whole};
   whole.all = true;
   if (load_asks_end(options, before, after)) question.at = AT_END;
-  wn_status error = pair_of_runs(before, &question, after, &question, PER_RUN, &diff.pair);
+  wn_status error = pair_of_runs(before, &question, after, &question, PER_EITHER, &diff.pair);
   if (error) return error;
   error = diff_find_facts(&diff);
   if (!error) error = diff_print_text(&diff);
