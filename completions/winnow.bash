@@ -58,7 +58,7 @@ _winnow() {
         -a | --at) mapfile -t COMPREPLY < <(compgen -W "peak end" -- "$current"); return ;;
         -b | --by) mapfile -t COMPREPLY < <(compgen -W "function line file module process host release thread type $([[ $command = @(report|export) ]] && echo stack)" -- "$current"); return ;;
         -s | --sort) mapfile -t COMPREPLY < <(compgen -W "self total blocks samples" -- "$current"); return ;;
-        -p | --per) mapfile -t COMPREPLY < <(compgen -W "second allocation" -- "$current"); return ;;
+        -p | --per) mapfile -t COMPREPLY < <(compgen -W "second allocation run host" -- "$current"); return ;;
         --search) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
       esac
       local help options

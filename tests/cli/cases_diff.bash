@@ -178,7 +178,7 @@ wrong_comparisons_are_refused() {
   refused 2 'two traces at a time' diff t t t
   refused 2 'it must be function, line, file, module, process, host, release, thread or type' diff --by stack t t
   refused 2 'it must be self or total' diff --sort blocks t t
-  refused 2 'it must be second or allocation' diff --per hour t t
+  refused 2 'it must be second, allocation, run or host' diff --per hour t t
   refused 2 'two moments of one' diff --per second --at 1us,2us t
   refused 2 "fail-if 'held': expected > or <" diff --fail-if held t t
   refused 2 'it must be peak, end, or a time' diff --at 1s,later t

@@ -159,3 +159,27 @@ fleet_finds_what_changed() {
   [ $code = 1 ] && [ "$(wc -l <err)" = 1 ] && [ ! -s out ] || fail "a shard is down: $code: $(cat err out)"
   grep -q "a shard does not answer: .*127\.0\.0\.1:${tcp_ports[1]}" err || fail "which shard is down: $(cat err)"
 }
+
+# The same hosts, by what they allocated: in the database it is that of a second.
+fleet_and_folders_find_the_same() {
+  need_servers
+  local table seconds=10
+  make_hosts before 1 0 16 5 1
+  make_hosts after 2 100 20 5 4
+  mkdir rows
+  for trace in before/* after/*; do
+    succeeds export -f clickhouse -o "rows/${trace/\//-}" "$trace"
+  done
+  for table in frames stacks sites samples loads; do
+    cat rows/*/$table.rowbinary >all.$table
+    insert 0 $table all.$table
+  done
+  fleet diff --json --allocated --since 2023-11-14 --until 2023-11-15 111111111111 222222222222
+  jq --argjson seconds $seconds '[.sure, (.rows[] | [.function, (.change, .before, .after) | if type == "object" then [.estimate, .low, .high | . * $seconds] else . end])]' out >asked
+  succeeds diff --json before after
+  jq '.allocated | [.sure_count, (.rows[] | [.name, (.bytes | (.difference, .before, .after) | [.estimate, .low, .high])])]' out >said
+  jq -ne --slurpfile asked asked --slurpfile said said '($asked[0] | length) == 41 and $asked[0][0] >= 1 and $asked[0][0] == $said[0][0] and
+    ([$asked[0][1:][][0]] == [$said[0][1:][][0]]) and
+    ([$asked[0][1:], $said[0][1:] | [.[][1:][][]]] | transpose | all((.[0] - .[1] | fabs) <= 1e-6 * (1 + (.[1] | fabs))))' >/dev/null ||
+    fail "the database and the folders: $(jq -c . asked said | cut -c 1-600)"
+}

@@ -39,12 +39,13 @@ static size_t find_rows(const struct regression *regression, const struct compar
 
 /* ---- hosts ---- */
 
-/* The change of those functions that surely changed. Their errors may all be that of the hosts' load, so they
- * add up. */
+/* The change of those functions that surely changed, and have not moved perhaps. Their errors may all be that
+ * of the hosts' load, so they add up. */
 static struct change change_of_sure(const struct comparison *comparison) {
   struct change all = {.before = comparison->bytes.before, .after = comparison->bytes.after};
   for (size_t i = 0; i < comparison->sure_count; i++) {
     const struct estimate *difference = &comparison->rows[i].bytes.difference;
+    if (comparison->rows[i].moved != NOT_MOVED) continue;
     all.difference.estimate += difference->estimate;
     all.difference.low += difference->low;
     all.difference.high += difference->high;
