@@ -178,8 +178,9 @@ fleet_and_folders_find_the_same() {
   jq --argjson seconds $seconds '[.sure, (.rows[] | [.function, (.change, .before, .after) | if type == "object" then [.estimate, .low, .high | . * $seconds] else . end])]' out >asked
   succeeds diff --json before after
   jq '.allocated | [.sure_count, (.rows[] | [.name, (.bytes | (.difference, .before, .after) | [.estimate, .low, .high])])]' out >said
+  # The rates of hosts differ, and their ranges have one unit here, that of each function there.
   jq -ne --slurpfile asked asked --slurpfile said said '($asked[0] | length) == 41 and $asked[0][0] >= 1 and $asked[0][0] == $said[0][0] and
-    ([$asked[0][1:][][0]] == [$said[0][1:][][0]]) and
-    ([$asked[0][1:], $said[0][1:] | [.[][1:][][]]] | transpose | all((.[0] - .[1] | fabs) <= 1e-6 * (1 + (.[1] | fabs))))' >/dev/null ||
+    ([$asked[0][1:][][0]] == [$said[0][1:][][0]]) and ([$asked[0][1:], $said[0][1:] | [.[][1:][]]] | transpose | all(
+      (.[0][0] - .[1][0] | fabs) <= 1e-6 * (1 + (.[1][0] | fabs)) and ([.[0], .[1]] | transpose | all((.[0] - .[1] | fabs) <= 0.02 * (.[1] | fabs)))))' >/dev/null ||
     fail "the database and the folders: $(jq -c . asked said | cut -c 1-600)"
 }
