@@ -135,7 +135,7 @@ static wn_status make_rows(struct comparison *comparison, const struct compariso
 }
 
 /* The rows are sure whose chances are small enough for their number. */
-static wn_status find_sure(struct comparison *comparison, bool of_hosts) {
+static wn_status comparison_find_sure(struct comparison *comparison, bool of_hosts) {
   double *chances = array_new(comparison->count, sizeof *chances), most = 0;
   if (!chances) return error_set(WN_ENOMEM, "not enough memory for the comparison");
   for (size_t i = 0; i < comparison->count; i++) chances[i] = comparison->rows[i].chance;
@@ -156,7 +156,7 @@ static wn_status fill_rows(struct comparison *comparison, const struct side side
                            const struct comparison_options *options) {
   wn_status error = WN_OK;
   for (size_t i = 0; i < comparison->count; i++) comparison_fill(sides, options, &comparison->rows[i]);
-  if (!comparison_is_without_ranges(comparison)) error = find_sure(comparison, sides[0].squares);
+  if (!comparison_is_without_ranges(comparison)) error = comparison_find_sure(comparison, sides[0].squares);
   qsort(comparison->rows, comparison->count, sizeof *comparison->rows, by_difference);
   return error;
 }

@@ -61,8 +61,8 @@ static void set_mean(struct facts *facts, const struct facts *sums, enum fact_na
 
 /* Replaces the facts by means of a host, those that decide, in the order of their weight. *functions: what the
  * first has changed in functions. */
-static wn_status set_means(const struct pair *pair, struct facts *before, struct facts *after,
-                           struct change *functions) {
+static wn_status regression_set_means(const struct pair *pair, struct facts *before, struct facts *after,
+                                      struct change *functions) {
   const enum fact_name *decide = regression_facts(&pair->before);
   struct facts had = *before, has = *after;
   memset(before->fact, 0, sizeof before->fact);
@@ -115,7 +115,7 @@ wn_status regression_find(const struct pair *pair, struct facts *before, struct 
   struct change functions = {0};
   wn_status error = facts_find(&pair->before, before);
   if (!error) error = facts_find(&pair->after, after);
-  if (!error && pair->hosts[0]) error = set_means(pair, before, after, &functions);
+  if (!error && pair->hosts[0]) error = regression_set_means(pair, before, after, &functions);
   if (!error) *verdict = regression_judge(pair, before, after, &functions);
   return error;
 }

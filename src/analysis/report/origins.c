@@ -106,7 +106,7 @@ static void order_by_host(const struct report *report, size_t *next, uint32_t *o
   for (size_t i = 0; i < count; i++) order[next[origins_host_of(report, i)]++] = (uint32_t)i;
 }
 
-static void add_hosts(struct squaring *squaring, const uint32_t *order) {
+static void origins_add_hosts(struct squaring *squaring, const uint32_t *order) {
   const struct report *report = squaring->table->report;
   size_t count = report->samples->row_count;
   for (size_t i = 0; i < count; i++) {
@@ -250,7 +250,7 @@ wn_status origins_find_squares(const struct table *table, enum extent extent, st
   struct squaring squaring = {table, extent, calloc(labels, sizeof **squares),
                               calloc(labels, sizeof **squares), calloc(labels, sizeof *squaring.last)};
   bool ready = order && next && squaring.squares && squaring.own && squaring.last;
-  if (ready) order_by_host(report, next, order), add_hosts(&squaring, order);
+  if (ready) order_by_host(report, next, order), origins_add_hosts(&squaring, order);
   free(order);
   free(next);
   free(squaring.own);
