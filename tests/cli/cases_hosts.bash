@@ -60,7 +60,10 @@ folders_are_compared_by_means_of_a_host() {
   says 'Held at the peak +102 kB +104 kB'
   run diff --fail-if 'held > +90K' five more
   [ "$code" = 1 ] && grep -q 'it changed by [+]101 kB' err || fail "a limit of means: $code: $(cat err)"
-  succeeds diff --fail-if 'held > +110K' five more
+  succeeds diff --by host --fail-if 'held > +110K' five more
+  # A row of one host has what that host has.
+  succeeds diff --json --by host five more
+  jq -e '.verdict.kind == "regression" and ([.sites.rows[] | select(.name == "h2").bytes | .before.estimate, .after.estimate] == [102000, 202000])' out >/dev/null || fail "$(jq -c '.verdict, [.sites.rows[] | [.name, .bytes.after.estimate]]' out)"
   # The query leaves some of the hosts.
   succeeds diff --where 'host = h1' five nine
   says 'Held at the peak +100 kB +100 kB'

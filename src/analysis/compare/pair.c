@@ -129,8 +129,12 @@ struct estimate pair_scale(const struct pair *pair, enum measure measure) {
 
 wn_status pair_compare(const struct pair *pair, enum measure measure, enum grouping grouping,
                        enum extent extent, struct compared_tables *tables) {
-  struct comparison_options options = {.extent = extent, .hosts = {pair->hosts[0], pair->hosts[1]}};
-  if (!pair->hosts[0]) options.scale = pair_scale(pair, measure);
+  bool of_one = grouping == BY_PROCESS || grouping == BY_HOST || grouping == BY_THREAD;
+  struct comparison_options options = {.extent = extent};
+  if (pair->hosts[0] && !of_one)
+    options.hosts[0] = pair->hosts[0], options.hosts[1] = pair->hosts[1];
+  else if (!pair->hosts[0])
+    options.scale = pair_scale(pair, measure);
   return compared_tables_make(&pair->before, &pair->after, measure, grouping, &options, tables);
 }
 /* SPDX-License-Identifier: MIT */

@@ -59,7 +59,8 @@ bool pair_is_without_ranges(const struct pair *pair);
  * many hosts as after. */
 struct estimate pair_scale(const struct pair *pair, enum measure measure);
 
-/* Both tables of a measure, and their comparison. On WN_OK the caller calls compared_tables_destroy. */
+/* Both tables of a measure, and their comparison, of sums where a row is of one host alone. On WN_OK the
+ * caller calls compared_tables_destroy. */
 wn_status pair_compare(const struct pair *pair, enum measure measure, enum grouping grouping,
                        enum extent extent, struct compared_tables *tables);
 /* SPDX-License-Identifier: MIT */

@@ -112,7 +112,7 @@ static int diff_check_limits(const struct diff *diff) {
     const struct limit *limit = &diff->options->limits[i];
     struct compared_tables tables;
     char change[40], range[64];
-    if (pair_compare(&diff->pair, limit->measure, diff->options->grouping, EXTENT_SELF, &tables))
+    if (pair_compare(&diff->pair, limit->measure, BY_FUNCTION, EXTENT_SELF, &tables))
       return fail_job("%s", wn_last_error());
     const struct change *bytes = &tables.comparison.bytes;
     if (limit_is_passed(limit, bytes, tables.comparison.sure))
