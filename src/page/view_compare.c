@@ -71,7 +71,8 @@ wn_status view_compare(struct answers *answers, const struct request *request, s
   const struct comparison *comparison = &tables.comparison;
   char note[COMPARISON_NOTE_MOST], hosts[HOSTS_SAID_MOST], said[sizeof note + sizeof hosts];
   comparison_note(comparison, note);
-  snprintf(said, sizeof said, "%s%s%s", pair_say_hosts(pair, hosts), *hosts && *note ? " " : "", note);
+  snprintf(said, sizeof said, "%s%s%s", pair_say_hosts(pair, hosts), pair->hosts[0] && *note ? " " : "",
+           note);
   json_bool(json, "moments", pair->moments);
   json_bool(json, "resized", pair->resized);
   json_bool(json, "partial", pair_is_partial(pair));

@@ -56,7 +56,7 @@ static wn_status view_regression_write_change(const struct pair *pair, const str
 /* ---- shared ---- */
 
 wn_status views_regression(const struct pair *pair, struct json *json) {
-  char hosts[HOSTS_SAID_MOST + 1];
+  char hosts[HOSTS_SAID_MOST], said[HOSTS_SAID_MOST + 1];
   struct facts before, after;
   struct regression verdict;
   wn_status error = regression_find(pair, &before, &after, &verdict);
@@ -65,8 +65,9 @@ wn_status views_regression(const struct pair *pair, struct json *json) {
   json_begin(json, "compared", '{');
   json_string(json, "kind", regression_word(verdict.kind));
   json_string(json, "title", regression_title(verdict.kind, pair_is_exact(pair)));
-  if (!*reason && *pair_say_hosts(pair, hosts)) reason = strcat(hosts, " "); /* the fact stands behind it */
-  json_string(json, "reason", reason);
+  snprintf(said, sizeof said, "%s%s", *reason ? reason : pair_say_hosts(pair, hosts),
+           pair->hosts[0] ? " " : "");
+  json_string(json, "reason", said);                              /* the fact stands behind it */
   if (pair->hosts[0]) memset(before.fact, 0, sizeof before.fact); /* the page's numbers of after are sums */
   json_totals(json, &before);
   if (verdict.kind > REGRESSION_NONE) error = view_regression_write_change(pair, &verdict, &after, json);

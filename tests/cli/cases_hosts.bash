@@ -49,8 +49,8 @@ folders_are_compared_by_means_of_a_host() {
   jq -e '.hosts == null and .sites.bytes.after.estimate == 936000' out >/dev/null || fail "$(jq -c '.hosts, .sites.bytes' out)"
   # Of few hosts nothing is known, but that sums of more hosts are larger; equally many are compared as runs are.
   succeeds diff few more
-  says 'means of a host, over 3 before and 6 after: of fewer than 5 no change can be told from +hosts that differ[.]'
-  says 'NOT KNOWN +hosts are too few'
+  says 'means of a host, over 3 before and 6 after; '
+  says 'NOT KNOWN +hosts are too few to tell a change from hosts that differ'
   refused_limit=$(run diff --fail-if 'held > +10M' few more; cat err; echo "$code")
   [[ $refused_limit = *'hosts are too few'*$'\n'1 ]] || fail "$refused_limit"
   succeeds diff few three

@@ -97,18 +97,11 @@ bool pair_is_of_few_hosts(const struct pair *pair) {
 }
 
 const char *pair_say_hosts(const struct pair *pair, char text[HOSTS_SAID_MOST]) {
-  *text = 0;
-  if (!pair->hosts[0]) return text;
-  int length = snprintf(text, HOSTS_SAID_MOST,
-                        "Numbers are means of a host, over %" PRIu64 " before and %" PRIu64 " after",
-                        pair->hosts[0], pair->hosts[1]);
-  size_t left = HOSTS_SAID_MOST - (size_t)length;
-  if (pair_is_of_few_hosts(pair))
-    snprintf(text + length, left, ": of fewer than %d no change can be told from hosts that differ.",
-             HOSTS_LEAST);
-  else
-    snprintf(text + length, left, "; ranges count that hosts differ.");
-  return text;
+  snprintf(text, HOSTS_SAID_MOST,
+           "Numbers are means of a host, over %" PRIu64 " before and %" PRIu64
+           " after; ranges count that hosts differ.",
+           pair->hosts[0], pair->hosts[1]);
+  return pair->hosts[0] ? text : "";
 }
 
 bool pair_is_exact(const struct pair *pair) {
@@ -122,8 +115,8 @@ bool pair_is_without_ranges(const struct pair *pair) {
 
 struct estimate pair_scale(const struct pair *pair, enum measure measure) {
   bool adds_up = measure == MEASURE_ALLOCATED || measure == MEASURE_CHURN || measure == MEASURE_PROMOTED;
-  double hosts = pair->hosts[0] ? (double)pair->hosts[1] / (double)pair->hosts[0] : 0;
-  if (hosts > 0) return (struct estimate){.estimate = hosts, .low = hosts, .high = hosts};
+  double hosts = (double)pair->hosts[1] / (double)pair->hosts[0];
+  if (pair->hosts[0]) return (struct estimate){.estimate = hosts, .low = hosts, .high = hosts};
   return adds_up ? pair->scale : (struct estimate){0};
 }
 

@@ -149,7 +149,7 @@ const char *regression_by(const struct regression *regression) {
 
 const char *regression_reason(const struct regression *regression, const struct pair *pair) {
   if (regression->kind != REGRESSION_UNKNOWN) return "";
-  return pair_is_of_few_hosts(pair) ? "hosts are too few"
+  return pair_is_of_few_hosts(pair) ? "hosts are too few to tell a change from hosts that differ"
          : pair_is_partial(pair)    ? "a part of a run is missing in its trace"
                                     : "the numbers are another profiler's estimates, without ranges";
 }
