@@ -4,6 +4,7 @@
 #include "page/flame.h"
 #include "page/labels.h"
 #include "page/views.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -230,6 +231,23 @@ static wn_status draw(struct writing *writing, const struct call_tree *tree, con
   return error;
 }
 
+/* A branch of a comparison of hosts has a sum: it is as uncertain as the hosts differ in what all have. */
+static wn_status widen_scale(const struct pair *pair, const struct table *before, const struct table *after,
+                             struct estimate *scale) {
+  struct comparison_options options = {.hosts = {pair->hosts[0], pair->hosts[1]}};
+  struct comparison comparison;
+  wn_status error = pair->hosts[0] ? comparison_make(before, after, &options, &comparison) : WN_OK;
+  if (error || !pair->hosts[0]) return error;
+  const struct estimate *had = &comparison.bytes.before, *has = &comparison.bytes.after;
+  double side = 0;
+  if (had->estimate > 0) side = (had->high - had->low) / (2 * had->estimate);
+  if (has->estimate > 0) side = hypot(side, (has->high - has->low) / (2 * has->estimate));
+  scale->low *= fmax(1 - side, 0);
+  scale->high *= 1 + side;
+  comparison_destroy(&comparison);
+  return WN_OK;
+}
+
 /* ---- shared ---- */
 
 wn_status views_choose(const struct labels *labels, const char *text, bool **chosen) {
@@ -260,6 +278,7 @@ wn_status view_compared_flame(struct answers *answers, const struct request *req
   struct merged_tree joined = {0};
   wn_status error = report_table(&pair->before, request->measure, request->grouping, details, &before);
   if (!error) error = report_table(&pair->after, request->measure, request->grouping, details, &after);
+  if (!error) error = widen_scale(pair, &before, &after, &writing.scale);
   if (!error) error = merged_tree_make(&before, &after, &joined);
   if (!error) error = draw(&writing, &joined.tree, &joined, request);
   merged_tree_destroy(&joined);

@@ -16,6 +16,12 @@ make_exact_hosts() { # FOLDER COUNT...
   for count; do make "host_h$((++i))_1" "$folder/$i" "$count"; done
 }
 
+# The first number in each of some columns of a page's answer (src/page/answer.h), which has its length before it.
+first_of() { # ANSWER COLUMN...
+  perl -0777 -ne 'BEGIN { @columns = splice @ARGV, 1 } my $length = unpack "x4 V", $_; my $json = substr $_, 12, $length; my $from = 12 + int(($length + 7) / 8) * 8;
+    for my $column (@columns) { $json =~ /"$column": \{"type": "f64","at": (\d+)/ or die $column; print unpack("d<", substr $_, $from + $1, 8), "\n" }' "$@"
+}
+
 folders_are_compared_by_means_of_a_host() {
   need jq
   make_exact_hosts few 100 102 104
@@ -108,6 +114,12 @@ a_function_that_changed_in_all_hosts_is_found() {
   printf 'view=compare\nagainst=before\n' >request
   status 200 --data-binary @request "${url}answer"
   grep -aq '"note": "Numbers are means of a host' body && grep -aq '"sure_count": 1,' body || fail "the rows of the page: $(head -c 600 body)"
+  # Its flame graph has sums, in which hosts differ too: of all, its first box, they are 20 times the mean.
+  printf 'view=flame\nagainst=before\n' >request
+  status 200 --data-binary @request "${url}answer"
+  first_of body change low high >said
+  jq -e --slurpfile of out --argjson said "[$(paste -sd , said)]" -n '$of[0].sites.bytes.difference | [.estimate, .low, .high] | [., $said] | transpose |
+    all((20 * .[0] - .[1] | fabs) < 0.1 * (.[1] | fabs)) and $said[1] < 0 and $said[2] > 0' >answer || fail "the flame graph: $(paste -sd ' ' said)"
   end_view
   succeeds html -o page.html before after
   grep -q 'by functions that changed' page.html || fail "the text in the page"
