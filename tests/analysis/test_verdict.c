@@ -302,7 +302,7 @@ static void assert_trend(void (*program)(void), const char *function, const char
 /* Sessions that follow each other and a cache that is filled last consist of new blocks alone. */
 static void a_trend_tells_what_is_replaced_from_what_came_last(void **state) {
   (void)state;
-  assert_trend(has_short_sessions, "open_session", "renewed");
+  assert_trend(has_short_sessions, "open_session", "replaced");
   assert_trend(fills_a_cache_as_it_ends, "fill_cache", "late");
 }
 

@@ -102,7 +102,7 @@ memtrace_files_are_read() {
   says '^main.exe .* of Memtrace 3, which records no collections'
   says 'M\.g[0-9]+'
   succeeds report m
-  says 'NOT DECIDED .*, or with +MEMTRACE_RATE=0[.]1'
+  says 'NOT DECIDED .* Next: record longer, or with ten times the samples: MEMTRACE_RATE=0[.]1'
   succeeds report --all --where 'thread = "domain 2"' m
   succeeds report --json m
   jq -e '.trace.writer == "Memtrace 3" and .trace.heap == "ocaml"' out >/dev/null || fail "$(head -c 600 out)"
@@ -248,10 +248,10 @@ damaged_traces_are_reported() {
   ! grep -q 'RESIDENT MEMORY IS MADE OF' out || fail "parts of what is not known"
   says 'INCOMPLETE +1 piece of the trace damaged: the numbers are of a part of the run'
   succeeds report t
-  says 'share +blocks +trend +function'
+  says 'share +blocks +trend +allocated by'
   succeeds report hurt
   says 'INCOMPLETE +1 piece of the trace damaged: the numbers are of a part of the run'
-  says 'share +blocks +function' # what is missing may have grown
+  says 'share +blocks +allocated by' # what is missing may have grown
   succeeds info hurt
   says '1 of [0-9,]+ chunks damaged, [0-9.]+ k?B left out'
   head -c 150 t >stub
@@ -371,8 +371,8 @@ collected_heaps_are_told_of() {
   fact 'Dead at the next cycle, of these' '50 %'
   fact 'Allocated between collections' '8.00 kB'
   fact 'Less promoted, twice as large' '[0-9.–]+ %'
-  says 'promoted +med. life +function'
-  says 'promoted dead next +function'
+  says 'promoted +med. life +allocated by'
+  says 'promoted dead next +allocated by'
   says 'major heap +█'
   fact 'Not found dead' '[0-9.]+ [kM]?B'
   succeeds report --all --where 'area = major' t
@@ -551,7 +551,7 @@ every_run_has_a_verdict() {
   done
   cp none out
   fact Allocated '< 20.1 kB'
-  says 'TOO FEW SAMPLES +it allocated next to nothing, less than 20.1 kB in all; record it again with +--rate 0.01'
+  says 'TOO FEW SAMPLES +it allocated next to nothing, less than 20.1 kB in all +Next: record it again with --rate 0.01'
   cp zero_none out
   fact 'Probability that a word is sampled' 0
   says 'NOT SAMPLED +record it again with --rate 0.0001,'
@@ -559,7 +559,7 @@ every_run_has_a_verdict() {
   fact Allocated '0 B'
   ! grep -q 'TOO FEW' out || fail "every block was recorded: $(cat out)"
   cp collected_none out
-  says 'TOO FEW SAMPLES +it allocated next to nothing, less than [0-9.]+ kB in all; run it again with +WINNOW_RATE=0.01'
+  says 'TOO FEW SAMPLES +it allocated next to nothing, less than [0-9.]+ kB in all +Next: run it again with WINNOW_RATE=0.01'
   ! grep -q -- --rate out || fail "a heap has no --rate: $(cat out)"
   make killed t
   succeeds report --all t

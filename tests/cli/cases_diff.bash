@@ -69,7 +69,7 @@ differences_speak_of_chance_only_where_there_is_some() {
   compares_with_itself diff t t
   says '  NO CHANGE$|  NO CHANGE  ' && ! grep -Eq 'chance|noise' out || fail "chance: $(cat out)"
   compares_with_itself diff --all t t
-  says 'HELD AT THE PEAK +before +after +change +samples +function .* 0 B +[0-9,]+ +in all, unchanged'
+  says 'HELD AT THE PEAK +before +after +change +samples +allocated by .* 0 B +[0-9,]+ +in all, unchanged'
   grep -q '^  [0-9]* functions unchanged, the largest:$' out || fail "$(cat out)"
   ! grep -Eq 'chance|noise' out || fail "chance: $(cat out)"
   make plain t

@@ -275,7 +275,7 @@ what_is_held_at_the_end_tells_how_it_grew() {
   need jq
   "$build/tests/page/make_planted" malloc t || fail "no trace"
   succeeds report --all --at end t
-  [ "$(grep -c 'share  samples     trend  function' out)" = 1 ] || fail "$(cat out)"
+  [ "$(grep -c 'share  samples     trend  allocated by' out)" = 1 ] || fail "$(cat out)"
   sed '/^Allocated over/,$d' out | grep -Eq 'grows +leaks' || fail "$(cat out)"
   says 'Never freed: .*the same blocks as above'
   succeeds report --all t # of which the leaks have grown since

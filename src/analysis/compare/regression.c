@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double SURE = 1.5, LEAST = 0.02;
+static const double SURE = 1.5, LEAST = 0.02, NAMED_LEAST = 0.1;
 
 /* 1: more, -1: less, 0: neither for sure. */
 static int direction_of(const struct change *bytes) {
@@ -24,13 +24,17 @@ static int direction_of(const struct change *bytes) {
 }
 
 /* Finds rows that surely changed in the direction of the verdict: those that may be code of the other run
- * too, so that their change may be none, or all others. */
+ * too, so that their change may be none, or all others. Behind the largest, those with NAMED_LEAST of the
+ * change of the verdict. */
 static size_t find_rows(const struct regression *regression, const struct comparison *comparison, bool moved,
                         const struct compared *rows[REGRESSION_NAMED]) {
   size_t count = 0;
   for (size_t i = 0; i < comparison->sure_count && count < REGRESSION_NAMED; i++) {
     const struct compared *row = &comparison->rows[i];
     bool grew = row->bytes.difference.estimate > 0;
+    if (count &&
+        fabs(row->bytes.difference.estimate) < NAMED_LEAST * fabs(regression->change.difference.estimate))
+      continue;
     if (grew == (regression->kind == REGRESSION_WORSE) && moved == (row->moved != NOT_MOVED))
       rows[count++] = row;
   }

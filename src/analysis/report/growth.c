@@ -38,8 +38,9 @@
  *
  * LARGEST: a vector of strings that leak has one block with its elements, which moves to a larger one now
  * and then, and has up to half of all bytes. So a group of which one block has LARGEST_PART is judged without
- * that block, too, and if all others surely grow, so does the group, whose numbers are then those of the
- * others. The largest block that is gone was the vector's before, and is no old block that went.
+ * that block, too, and if all others, at least OTHERS_PART, surely grow, so does the group. Its rate is NET's
+ * then: a slope would show when the vector moved. The largest block that is gone was the vector's before, and
+ * is no old block that went.
  *
  * SURE: a verdict needs more than a word in a column. It takes only growth of the last quarter that is at
  * least SURE_LAST of the mean quarter's, and whose interval is above SURE_LOW of that. A cache that filled
@@ -55,7 +56,8 @@
 #include <math.h>
 
 static const double QUARTER_LEAST = 0.25, LAST_LEAST = 0.5, SURE_LAST = 0.75, SURE_LOW = 0.33,
-                    GONE_MOST = 0.03, LARGEST_PART = 0.2;
+                    GONE_MOST = 0.03, LARGEST_PART = 0.2, OTHERS_PART = 0.25,
+                    SINCE_WARM_UP = (double)(AGE_CLASSES - WARM_UP) / AGE_CLASSES;
 
 /* Fewer samples tell nothing about ages, unless they are nearly all blocks there are. */
 enum { SAMPLES_LEAST = 8 };
@@ -186,7 +188,15 @@ struct growth growth_of_group(const struct group_ages *group, const struct sampl
   if (settled || group->largest.bytes < LARGEST_PART * growth.bytes.estimate) return growth;
   struct ages others = group_ages_without_largest(group, samples, stretch);
   struct growth without = growth_of(&others, stretch, unit);
+  if (without.bytes.estimate < OTHERS_PART * growth.bytes.estimate) return growth;
   bool tells = without.sure && growth.net.low > 0 && !(growth.sure && without.replaced);
-  return tells ? without : growth;
+  if (!tells) return growth;
+  double seconds = SINCE_WARM_UP * (double)(stretch.end_ns - stretch.begin_ns) / 1e9;
+  without.bytes = growth.bytes, without.net = growth.net;
+  without.rate = (struct estimate){.estimate = growth.net.estimate / seconds,
+                                   .low = growth.net.low / seconds,
+                                   .high = growth.net.high / seconds,
+                                   .samples = growth.net.samples};
+  return without;
 }
 /* SPDX-License-Identifier: MIT */

@@ -79,17 +79,21 @@ void next_way(const struct report *report, enum verdict_kind kind, char text[NEX
   const char *tool = heap_tool_of(report->recording);
   *text = 0;
   if (kind == VERDICT_UNDECIDED)
-    snprintf(text, NEXT_MOST, "record longer%s%s",
+    snprintf(text, NEXT_MOST, "record longer%s%s%s",
              others                        ? ", or with -f, for the programs that it starts"
              : report->recording->rate < 1 ? ", or with "
                                            : "",
+             others || report->recording->rate >= 1 || samples_follow_budget(report->samples)
+                 ? ""
+                 : "ten times the samples: ",
              others || report->recording->rate >= 1 ? "" : higher_rate(report, rate));
   if (kind == VERDICT_FEW && others)
     snprintf(text, NEXT_MOST, "record it with -f, for the programs that it starts");
   else if (kind == VERDICT_FEW)
     snprintf(text, NEXT_MOST, "%s it again with %s", report->samples->collected ? "run" : "record",
              higher_rate(report, rate));
-  if (kind == VERDICT_KEPT) snprintf(text, NEXT_MOST, "try malloc_trim, or a pool for those");
+  if (kind == VERDICT_KEPT)
+    snprintf(text, NEXT_MOST, "try malloc_trim, or a pool for the blocks that live on");
   if (kind == VERDICT_MAPPED && tool) snprintf(text, NEXT_MOST, "%s", tool);
 }
 

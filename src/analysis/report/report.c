@@ -365,6 +365,15 @@ const struct group *table_find_group(const struct table *table, const struct lab
   return NULL;
 }
 
+const struct group *table_largest(const struct table *table) {
+  const struct call_tree *tree = &table->tree;
+  const struct group *most = NULL;
+  for (size_t i = 0; i < tree->group_count; i++)
+    if (!most || tree->groups[i].self.bytes.total > most->self.bytes.total) most = &tree->groups[i];
+  bool large = most && most->label && 10 * most->self.bytes.total >= tree->nodes[0].total.bytes.total;
+  return large ? most : NULL;
+}
+
 wn_status table_find_lines(const struct table *table, struct main_lines *lines) {
   struct table by_line;
   wn_status error = report_table(table->report, table->measure, BY_WHOLE_LINE, TABLE_SUMS, &by_line);

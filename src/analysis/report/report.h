@@ -176,6 +176,9 @@ const struct label *table_label(const struct table *table, const struct group *g
  * none. */
 const struct group *table_find_group(const struct table *table, const struct label *function);
 
+/* The group that allocated the most itself, if it has a tenth of all and code; else NULL. */
+const struct group *table_largest(const struct table *table);
+
 /* The label of the line where a group itself allocated most, and of other groups than functions and stacks,
  * or if no line is known, that of the group itself. Of a table without TABLE_LINES always the latter. */
 const struct label *table_line_label(const struct table *table, const struct group *group);

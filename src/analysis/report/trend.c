@@ -52,7 +52,7 @@ static const char *uneven_word(const struct growth *growth) {
 
 /* Of a row whose blocks are nearly all new: they came in addition, or in place of those that went. */
 static const char *recent_word(const struct growth *growth) {
-  return growth->lately.estimate > growth->bytes.estimate / 2 ? "late" : "renewed";
+  return growth->lately.estimate > growth->bytes.estimate / 2 ? "late" : "replaced";
 }
 
 /* ---- shared ---- */

@@ -158,6 +158,7 @@ static bool verdict_is_kept(const struct report *report, struct verdict *verdict
   if (!parts.answered) return false;
   verdict->bytes = parts.part[PART_FREE].low + parts.part[PART_UNWRITTEN].estimate;
   verdict->time_ns = resident.time_ns;
+  verdict->whole = (double)resident.rss_bytes;
   double least = 0.5 * (double)resident.rss_bytes,
          lately = freed_lately(report, resident.time_ns, parts.held.bytes.total);
   return verdict->bytes >= least && verdict->bytes - lately >= least;
@@ -184,7 +185,7 @@ static bool is_mapped(const struct report *report, struct verdict *verdict) {
 static bool judge_by(bool (*is)(const struct report *report, struct verdict *verdict), enum verdict_kind kind,
                      const struct report *report, struct verdict *verdict) {
   if (is(report, verdict)) return verdict->kind = kind, true;
-  verdict->bytes = 0, verdict->time_ns = 0;
+  verdict->bytes = verdict->whole = 0, verdict->time_ns = 0;
   return false;
 }
 
@@ -205,6 +206,7 @@ static wn_status judge_growth(const struct report *report, double peak, struct v
   for (int stretch = 0; !error && stretch < STRETCHES && !verdict->culprits; stretch++) {
     if (stretch > GROWING_LATEST && !*is_sure) break;
     error = suspects_judge(&suspects, report, stretch, least);
+    if (!error && !stretch) verdict->net = suspects.all.net;
     if (!error && stretch <= GROWING_LATEST) culprits_find(&suspects, least, verdict);
     if (!error && stretch != LEVEL_SKIPS) *is_sure = *is_sure && is_level(&suspects, least);
     if (!verdict->culprits) continue;
@@ -231,7 +233,7 @@ static wn_status judge_one(const struct report *report, const struct estimate *p
     if (is_sure) verdict->blocks = VERDICT_LEVEL;
     return WN_OK;
   }
-  *verdict = (struct verdict){.kind = VERDICT_UNDECIDED};
+  *verdict = (struct verdict){.kind = VERDICT_UNDECIDED, .net = verdict->net};
   if (is_few) {
     verdict->kind = VERDICT_FEW;
   } else if (is_sure) {

@@ -53,11 +53,13 @@ struct verdict {
       blocks; /* KEPT, UNWRITTEN, MAPPED: LEAK, GROWING or LEVEL, as malloc's blocks are; else NONE */
   struct culprit culprit[VERDICT_CULPRITS]; /* those that surely grew the most first */
   size_t culprits;
-  bool begun;       /* GROWING: in a process that ran for less than a second */
-  bool replaced;    /* GROWING: the culprits' old blocks are freed, too (REPLACED in growth.c) */
-  bool freed;       /* GROWING: the program frees what all culprits hold as it ends */
-  double bytes;     /* KEPT: free; UNWRITTEN: not written; MAPPED: mapped and resident. At least */
-  uint64_t time_ns; /* KEPT, UNWRITTEN, MAPPED: the moment; LEVEL: level since then;
+  bool begun;          /* GROWING: in a process that ran for less than a second */
+  bool replaced;       /* GROWING: the culprits' old blocks are freed, too (REPLACED in growth.c) */
+  bool freed;          /* GROWING: the program frees what all culprits hold as it ends */
+  struct estimate net; /* UNDECIDED: by how much all blocks became more since the end of the warm-up */
+  double whole;        /* KEPT: resident at time_ns */
+  double bytes;        /* KEPT: free; UNWRITTEN: not written; MAPPED: mapped and resident. At least */
+  uint64_t time_ns;    /* KEPT, UNWRITTEN, MAPPED: the moment; LEVEL: level since then;
                      * LEAK, GROWING: since_ns of the first culprit */
 };
 

@@ -10,6 +10,7 @@
 #include "cli/report/report_name.h"
 #include "cli/report/report_text.h"
 #include "cli/text.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -148,6 +149,17 @@ static void say_functions(struct paragraph *text, const struct regression *verdi
   if (*hint) say(text, "; %s", hint);
 }
 
+/* What was held is not divided by how long a run took. */
+static void say_lengths(struct paragraph *text, const struct diff *diff) {
+  const struct report *before = &diff->pair.before, *after = &diff->pair.after;
+  char share[32];
+  if (diff->pair.hosts[0] || diff->options->scaling || !report_is_timed(before) || !report_is_timed(after))
+    return;
+  double longer = (double)after->samples->end_ns / (double)before->samples->end_ns - 1;
+  if (fabs(longer) > 0.1)
+    say(text, "; it ran %s %s", text_share(share, fabs(longer)), longer > 0 ? "longer" : "shorter");
+}
+
 static wn_status print_verdict(const struct diff *diff) {
   struct paragraph text = {.length = 0};
   const struct regression *verdict = &diff->verdict;
@@ -160,6 +172,7 @@ static wn_status print_verdict(const struct diff *diff) {
     say(&text, "%s%s %s", regression_label(&diff->after, verdict->fact), regression_by(verdict),
         fact_change_text(change, &diff->after, verdict->fact, verdict->change.difference.estimate));
     say_functions(&text, verdict, &tables.comparison);
+    say_lengths(&text, diff);
     compared_tables_destroy(&tables);
   }
   say(&text, "%s", regression_reason(verdict, &diff->pair));
@@ -243,7 +256,7 @@ static void print_foot(const struct diff *diff) {
   putchar('\n');
   text_style(stdout, STYLE_DIM);
   if (diff->options->other) {
-    fputs("  In a browser: winnow html ", stdout);
+    fputs("  In a browser: winnow view ", stdout);
     text_file(stdout, diff->options->file);
     fputc(' ', stdout);
     text_file(stdout, diff->options->other);

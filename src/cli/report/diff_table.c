@@ -7,6 +7,7 @@
 #include "cli/report/diff_table.h"
 
 #include "cli/report/report_callers.h"
+#include "cli/report/report_columns.h"
 #include "cli/report/report_name.h"
 #include "cli/report/report_place.h"
 #include "cli/report/screen.h"
@@ -192,7 +193,7 @@ static void diff_table_print_rows(struct shown_table *shown, const char *title) 
     if (shown->columns.below)
       putchar('\n');
     else
-      printf("%*s%s\n", GAP, "", grouping_name(options->grouping));
+      printf("%*s%s\n", GAP, "", grouping_heading(options->grouping));
     text_style(stdout, STYLE_PLAIN);
   }
   if (full) {

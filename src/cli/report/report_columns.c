@@ -305,6 +305,10 @@ static const char *range_heading(int column) {
   return layout_of(column)->range < 10 ? "range" : "95 % range";
 }
 
+const char *grouping_heading(enum grouping grouping) {
+  return grouping == BY_FUNCTION ? "allocated by" : grouping_name(grouping);
+}
+
 void columns_print_header(const struct columns *columns, bool calls, const char *name) {
   char fitted[64];
   text_style(stdout, STYLE_DIM);

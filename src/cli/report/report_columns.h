@@ -47,6 +47,9 @@ struct columns columns_of(const struct view *view, const struct table *table, en
 /* Chooses the columns of the call tree, which has only totals. */
 struct columns columns_of_tree(const struct view *view);
 
+/* The header of the column of names: a function has no memory, it allocated it. */
+const char *grouping_heading(enum grouping grouping);
+
 /* Prints the headers. `calls`: the blocks are counted as calls that allocated. */
 void columns_print_header(const struct columns *columns, bool calls, const char *name);
 

@@ -339,6 +339,7 @@ static wn_status report_text_print_tree(const struct view *view) {
 static wn_status report_text_print_all(const struct view *view) {
   bool totals = source_limits(view->report->samples->source)->totals;
   screen_print_head(view);
+  screen_print_step(view);
   report_print_facts(view->facts);
   print_run(view);
   wn_status error = totals ? WN_OK : report_print_resident(view);
@@ -347,6 +348,12 @@ static wn_status report_text_print_all(const struct view *view) {
   error = totals ? print_totals(view) : print_tables(view);
   if (error) return error;
   report_print_wrappers(view);
+  if (view->report->recording->wrappers.interpreters[INTERPRETER_PYTHON] &&
+      mapped_has_arenas(view->report->samples))
+    text_paragraph(
+        stdout,
+        "Python reuses freed dicts, lists, tuples and floats; each stays with the line that made it first.",
+        0);
   if (!view->report->names->hint) return WN_OK;
   putchar('\n');
   text_paragraph(stdout, view->report->names->hint, 0);

@@ -23,7 +23,7 @@ enum { LABEL = 19, NOTE_INDENT = 38, CAUSE_INDENT = 21, WRAPPER_COLUMNS = 60 };
 /* Memory that the program mapped itself is named beside malloc's if it is this part of what is
  * resident. A smaller part of that than the second has no name; malloc's blocks have one from a
  * hundredth on. */
-static const double MAPPED_LEAST = 0.1, PART_LEAST = 0.03;
+static const double MAPPED_LEAST = 0.1, PART_LEAST = 0.03, UNWRITTEN_LEAST = 0.1;
 
 /* ---- the title ---- */
 
@@ -118,13 +118,12 @@ static int print_known(const struct view *view, enum fact_name name, const char 
                            note);
 }
 
-/* Malloc counts its blocks, and the peak is an estimate: then the former can be the larger number. */
+/* Malloc counts its blocks, and the peak is an estimate: then the former can be the larger number. It is said
+ * where the interval of the peak does not show it. */
 static const char *part_label(const struct view *view, enum fact_name part, double bytes) {
-  double peak = facts_number(view->facts, FACT_TOTALS_peak_bytes);
-  char one[32], other[32];
   bool counted = part == FACT_PARTS_blocks && view->facts->parts.answered &&
-                 !view->report->samples->collected && bytes > peak &&
-                 strcmp(text_bytes(one, bytes), text_bytes(other, peak)) != 0;
+                 !view->report->samples->collected &&
+                 bytes > view->facts->fact[FACT_TOTALS_peak_bytes].value.high;
   return counted ? "malloc blocks (malloc's count)" : facts_label(view->facts, part);
 }
 
@@ -169,7 +168,7 @@ static void screen_say_parts(struct paragraph *note, const struct view *view) {
     glue = " + ";
   }
   if (other > 0.003 * whole) say(note, "%s%s other", glue, text_bytes(text, other));
-  if (unwritten >= 0.01 * whole)
+  if (unwritten >= UNWRITTEN_LEAST * whole)
     say(note, "; %s has %s more, never written", view->report->samples->collected ? "the heap" : "malloc",
         text_bytes(text, unwritten));
 }
@@ -233,12 +232,10 @@ static int print_python(const struct view *view) {
  * left counts as if none of it were that function's. */
 static void say_who_freed_late(struct paragraph *note, const struct view *view, double bytes, double left) {
   struct table table;
-  const struct group *most = NULL;
   char name[REPORT_NAME_MOST], fitted[FITTED_MOST];
   if (report_table(view->report, MEASURE_ALIVE, BY_FUNCTION, TABLE_SUMS, &table)) return;
-  for (size_t i = 0; i < table.tree.group_count; i++)
-    if (!most || table.tree.groups[i].self.bytes.total > most->self.bytes.total) most = &table.tree.groups[i];
-  if (most && most->label && 2 * (most->self.bytes.total - left) > bytes) {
+  const struct group *most = table_largest(&table);
+  if (most && 2 * (most->self.bytes.total - left) > bytes) {
     table_name(&table, most, name, sizeof name);
     say(note, ", most of it allocated by %s",
         name_fit_paragraph(fitted, FITTED_MOST, name, WRAPPER_COLUMNS, NOTE_INDENT));

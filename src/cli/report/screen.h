@@ -12,6 +12,9 @@ wn_status screen_print(const struct view *view);
 int screen_print_head(const struct view *view);
 void screen_print_foot(const struct view *view);
 
+/* Prints the step after the verdict: "Next: look at parser.c:12: ...". False: there is none. */
+bool screen_print_step(const struct view *view);
+
 /* Prints a table of at most `lines` lines with its title and header; *printed: how many it took. */
 wn_status screen_print_table(const struct view *view, const char *title, enum measure measure, int lines,
                              int *printed);

@@ -79,7 +79,7 @@ static void print_names_hint(const struct view *view) {
     return;
   }
   bool packaged = path && package_of_file(path, package, sizeof package);
-  say(&text, names ? "No names: " : "No lines: ");
+  say(&text, names ? "Names are missing: " : "No lines: ");
   if (path && package_say_symbols(packaged ? package : NULL, path, release, where, sizeof where)) {
     say(&text, "%s is stripped. %s", name, where);
     say_server(view, &text, where);
@@ -152,25 +152,15 @@ static bool say_interpreters(struct paragraph *text, const struct view *view) {
   return text->length > before;
 }
 
-/* The function with the most of a table, if it has a tenth. */
-static const struct label *largest_of(const struct table *table) {
-  const struct call_tree *tree = &table->tree;
-  const struct group *most = NULL;
-  for (size_t i = 0; i < tree->group_count; i++)
-    if (!most || tree->groups[i].self.bytes.total > most->self.bytes.total) most = &tree->groups[i];
-  bool large = most && 10 * most->self.bytes.total >= tree->nodes[0].total.bytes.total;
-  return large ? table_label(table, most) : NULL;
-}
-
-/* "to use less memory, begin at parser.c:12". Empty: the verdict itself says how to go on. */
+/* "to use less memory, begin at parser.c:12", or how to record again. */
 static void say_where_to_begin(struct paragraph *text, const struct view *view) {
   struct table table;
   char step[NEXT_MOST];
-  next_way(view->report, view->verdict->kind, step);
-  if (*step || view->verdict->kind == VERDICT_NONE ||
+  if (view->verdict->kind == VERDICT_NONE ||
       report_table(view->report, next_measure(view->verdict), BY_FUNCTION, TABLE_LINES, &table))
     return;
-  next_step(&table, &table.lines, view->verdict, largest_of(&table), step);
+  const struct group *most = table_largest(&table);
+  next_step(&table, &table.lines, view->verdict, most ? table_label(&table, most) : NULL, step);
   say(text, "%s", step);
   table_destroy(&table);
 }
@@ -192,19 +182,6 @@ static void say_where_to_look(struct paragraph *text, const struct view *view, b
     say(text, "look at %s%s", place, next_question(view->verdict));
 }
 
-/* False: there is no code to look at. */
-static bool print_where_to_look(const struct view *view, bool unnamed) {
-  struct paragraph text = {.length = 0};
-  say(&text, "Next: ");
-  size_t before = text.length;
-  if (view->verdict->culprits)
-    say_where_to_look(&text, view, unnamed);
-  else
-    say_where_to_begin(&text, view);
-  if (text.length > before) text_paragraph(stdout, text.text, 2);
-  return text.length > before;
-}
-
 /* Whether C functions that Python's lines stand for hold most of what a Python program holds. */
 static bool is_mostly_native(const struct view *view) {
   return facts_have(view->facts, FACT_TOTALS_held_python_bytes) &&
@@ -213,13 +190,13 @@ static bool is_mostly_native(const struct view *view) {
 }
 
 /* Where nothing can be said of the whole run, what grew while it sampled. */
-static void print_next(const struct view *view, bool unnamed) {
+static void print_next(const struct view *view) {
   const struct samples *samples = view->report->samples;
   struct span awake;
   char command[80];
   bool whole = report_is_awake(view->report) || samples->process_count > 1 || !samples->row_count;
   if (whole || !asleep_not(samples, &awake)) {
-    bool looks = print_where_to_look(view, unnamed);
+    bool looks = screen_print_step(view);
     if (looks && is_mostly_native(view))
       print_command_screen(view, "        winnow report --show-wrappers", "   (which C functions hold it)");
     else
@@ -233,6 +210,19 @@ static void print_next(const struct view *view, bool unnamed) {
 }
 
 /* ---- shared ---- */
+
+bool screen_print_step(const struct view *view) {
+  struct paragraph text = {.length = 0};
+  bool unnamed = runtime_hint(view) != NULL;
+  say(&text, "Next: ");
+  size_t before = text.length;
+  if (view->verdict->culprits)
+    say_where_to_look(&text, view, unnamed);
+  else
+    say_where_to_begin(&text, view);
+  if (text.length > before) text_paragraph(stdout, text.text, 2);
+  return text.length > before;
+}
 
 void screen_print_foot(const struct view *view) {
   struct paragraph text = {.length = 0};
@@ -253,19 +243,13 @@ void screen_print_foot(const struct view *view) {
         wrappers - 1);
   if (say_interpreters(&text, view) || wrappers)
     say(&text, " (--show-wrappers)."), text_paragraph(stdout, text.text, 2);
-  if (view->report->recording->wrappers.interpreters[INTERPRETER_PYTHON] &&
-      mapped_has_arenas(view->report->samples))
-    text_paragraph(
-        stdout,
-        "Python reuses freed dicts, lists, tuples and floats; each stays with the line that made it first.",
-        2);
   const char *hint = runtime_hint(view);
   if (hint)
     text_paragraph(stdout, hint, 2);
   else
     print_names_hint(view);
   print_command_screen(view, "  In a browser: winnow view", "");
-  print_next(view, hint != NULL);
+  print_next(view);
   text_style(stdout, STYLE_PLAIN);
 }
 /* SPDX-License-Identifier: MIT */

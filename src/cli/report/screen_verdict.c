@@ -88,14 +88,41 @@ static void say_verdict_on_blocks(struct paragraph *text, const struct view *vie
   if (verdict->blocks != VERDICT_LEVEL) say_growth(text, view, verdict, verdict->blocks);
 }
 
+/* The function that has at least a tenth of what is left at the end of KEPT. */
+static void say_who_lives_on(struct paragraph *text, const struct view *view) {
+  struct table table;
+  char name[REPORT_NAME_MOST], fitted[FITTED_MOST], place[NEXT_MOST];
+  if (report_table(view->report, MEASURE_ALIVE, BY_FUNCTION, TABLE_LINES, &table)) return;
+  const struct group *most = table_largest(&table);
+  if (most) {
+    table_name(&table, most, name, sizeof name);
+    say(text, " of %s", name_fit_paragraph(fitted, FITTED_MOST, name, CULPRIT_COLUMNS, CAUSE_INDENT));
+    if (next_place(&table, &table.lines, table_label(&table, most), place)) say(text, " (%s)", place);
+  }
+  table_destroy(&table);
+}
+
+static void say_undecided(struct paragraph *text, const struct estimate *net) {
+  char low[40], high[40];
+  bool exact = !strcmp(text_bytes(low, net->low), text_bytes(high, net->high));
+  if (net->low > 0 && exact)
+    say(text, "it grew by %s since its start, but not steadily", low);
+  else if (net->low > 0)
+    say(text, "it grew by between %s and %s since its start, but not steadily", low, high);
+  else if (exact)
+    say(text, "growth is neither sure nor ruled out");
+  else
+    say(text, "growth is neither sure nor ruled out: %s to %s since its start", text_change(low, net->low),
+        text_change(high, net->high));
+}
+
 static void say_why(struct paragraph *text, const struct view *view, const struct verdict *verdict) {
   const char *tool = heap_tool_of(view->report->recording);
-  char time[32], share[32], next[NEXT_MOST];
-  next_way(view->report, verdict->kind, next);
+  char time[32], share[32], whole[32];
   switch (verdict->kind) {
   case VERDICT_LEAK:
   case VERDICT_GROWING: say_growth(text, view, verdict, verdict->kind); return;
-  case VERDICT_UNDECIDED: say(text, "growth is neither sure nor ruled out; %s", next); return;
+  case VERDICT_UNDECIDED: say_undecided(text, &verdict->net); return;
   case VERDICT_LEVEL:
     if ((double)verdict->time_ns < 0.95 * (double)view->report->samples->end_ns)
       say(text, "level since %s", text_time(time, verdict->time_ns));
@@ -111,13 +138,16 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
     return;
   case VERDICT_FEW:
     if (!view->report->allocated.bytes.samples && view->report->recording->rate > 0)
-      say(text, "it allocated next to nothing, less than %s in all; ",
+      say(text, "it allocated next to nothing, less than %s in all",
           text_bytes(share, view->facts->fact[FACT_TOTALS_allocated_bytes].value.high));
-    say(text, "%s", next);
+    else
+      say(text, "what it held is not known well enough");
     return;
   case VERDICT_KEPT:
-    say(text, "malloc keeps about %s that is free, among blocks that live on; %s",
-        text_bytes(share, verdict->bytes), next);
+    say(text, "of %s resident at the end malloc keeps about %s free, among blocks",
+        text_bytes(whole, verdict->whole), text_bytes(share, verdict->bytes));
+    say_who_lives_on(text, view);
+    say(text, " that live on");
     return;
   case VERDICT_UNWRITTEN:
     say(text, "at least %s of what is held was never written, and takes no memory",
@@ -126,7 +156,8 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
   case VERDICT_MAPPED:
     say(text, "%s of what is resident is memory that the program mapped itself",
         text_bytes(share, verdict->bytes));
-    say(text, "; %s", tool ? tool : "rows whose trend is \"mapped\" say where");
+    if (!tool) say(text, "; rows whose trend is \"mapped\" say where");
+    if (verdict->blocks == VERDICT_NONE) say(text, "; whether it leaks is not told");
     return;
   case VERDICT_NONE:
   case VERDICT_KINDS: return;
