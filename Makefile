@@ -54,6 +54,8 @@ soak:
 	@WINNOW_MODELS=always ctest --test-dir build/dev --output-on-failure -j $$(nproc) -L 'soak|models'
 	@scripts/build asan
 	@ctest --test-dir build/asan --output-on-failure -j $$(nproc) -L all_runs
+	@scripts/build tsan threads
+	@TEST_ALL_CASES=1 ctest --test-dir build/tsan --output-on-failure -j $$(nproc) -L threads -LE soak
 	@scripts/soak-sanitizers $(SOAK_SECONDS)
 
 bench:

@@ -257,9 +257,9 @@ int main(void) {
       cmocka_unit_test(equal_stacks_are_equal_wherever_they_lie),
       cmocka_unit_test(kept_stacks_last_until_each_user_has_released_them),
       cmocka_unit_test(a_full_store_gives_the_empty_stack_and_counts),
-      cmocka_unit_test(ever_new_stacks_take_no_memory),
+      one_thread_test(ever_new_stacks_take_no_memory),
       cmocka_unit_test(threads_that_insert_a_key_together_get_one_slot),
-      cmocka_unit_test(an_address_can_die_thousands_of_times),
+      one_thread_test(an_address_can_die_thousands_of_times),
   };
   return RUN_TESTS(tests);
 }

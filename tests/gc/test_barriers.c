@@ -571,11 +571,11 @@ static void a_young_value_that_is_stored_into_an_old_place_is_there_after_a_mino
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_is_taken_out_of_an_old_block_while_marking_goes_on_is_kept),
+      one_thread_test(what_is_taken_out_of_an_old_block_while_marking_goes_on_is_kept),
       cmocka_unit_test(what_a_root_had_when_marking_began_is_kept),
       cmocka_unit_test(what_another_domain_overwrites_while_marking_goes_on_is_kept),
       cmocka_unit_test(what_is_read_from_a_weak_block_while_marking_goes_on_is_kept),
-      cmocka_unit_test(a_young_value_that_is_stored_into_an_old_place_is_there_after_a_minor_collection),
+      one_thread_test(a_young_value_that_is_stored_into_an_old_place_is_there_after_a_minor_collection),
   };
   return RUN_TESTS(tests);
 }

@@ -314,17 +314,17 @@ static void the_smaller_limit_counts_and_groups_can_be_ignored(void **state) { /
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(near_the_limit_cycles_begin_earlier_and_the_heap_stays_below_it),
-      cmocka_unit_test(far_from_the_limit_nothing_changes),
-      cmocka_unit_test(beyond_the_limit_a_cycle_is_followed_by_one_compaction_and_then_by_one_call),
-      cmocka_unit_test(where_compactions_are_ruled_out_the_hook_is_called_after_two_cycles),
-      cmocka_unit_test(a_hook_that_lets_a_cache_go_brings_the_heap_below_the_limit),
-      cmocka_unit_test(the_hook_is_called_again_after_growth_by_a_tenth_and_after_an_excess_has_ended),
+      one_thread_test(near_the_limit_cycles_begin_earlier_and_the_heap_stays_below_it),
+      one_thread_test(far_from_the_limit_nothing_changes),
+      one_thread_test(beyond_the_limit_a_cycle_is_followed_by_one_compaction_and_then_by_one_call),
+      one_thread_test(where_compactions_are_ruled_out_the_hook_is_called_after_two_cycles),
+      one_thread_test(a_hook_that_lets_a_cache_go_brings_the_heap_below_the_limit),
+      one_thread_test(the_hook_is_called_again_after_growth_by_a_tenth_and_after_an_excess_has_ended),
       cmocka_unit_test(the_hook_may_leave_by_longjmp),
-      cmocka_unit_test(the_hook_may_raise),
-      cmocka_unit_test(the_hook_is_called_after_a_callback_and_not_in_it),
+      one_thread_test(the_hook_may_raise),
+      one_thread_test(the_hook_is_called_after_a_callback_and_not_in_it),
       cmocka_unit_test(any_domain_that_polls_takes_the_call),
-      cmocka_unit_test(what_the_group_leaves_is_a_limit),
+      one_thread_test(what_the_group_leaves_is_a_limit),
       cmocka_unit_test(the_smaller_limit_counts_and_groups_can_be_ignored),
   };
   return RUN_TESTS(tests);

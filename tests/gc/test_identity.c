@@ -244,9 +244,9 @@ static void domains_see_the_same_hashes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_hash_of_a_block_stays_while_it_moves),
+      one_thread_test(the_hash_of_a_block_stays_while_it_moves),
       cmocka_unit_test(only_blocks_have_one),
-      cmocka_unit_test(random_blocks_keep_their_hashes_and_no_two_have_the_same),
+      one_thread_test(random_blocks_keep_their_hashes_and_no_two_have_the_same),
       cmocka_unit_test(the_tables_are_bounded_by_what_lives),
       cmocka_unit_test(equal_seeds_give_the_same_hashes),
       cmocka_unit_test(domains_see_the_same_hashes),

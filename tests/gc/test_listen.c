@@ -545,7 +545,7 @@ int main(void) {
       cmocka_unit_test(every_kind_is_told_with_its_members_and_each_begin_before_its_end),
       cmocka_unit_test(growth_and_shrinking_add_up_to_what_is_mapped),
       cmocka_unit_test(a_collection_that_is_asked_for_is_told_with_its_causes),
-      cmocka_unit_test(a_kind_that_is_not_wanted_is_not_told),
+      one_thread_test(a_kind_that_is_not_wanted_is_not_told),
       cmocka_unit_test(without_a_listener_minor_collections_read_no_clock),
       cmocka_unit_test(without_a_listener_waiting_for_a_leader_reads_no_clock),
       cmocka_unit_test(a_listener_of_cycles_adds_no_reading_of_the_clock),
@@ -555,7 +555,7 @@ int main(void) {
       cmocka_unit_test(listeners_come_and_go_while_domains_run_and_hear_whole_spans_or_nothing),
       cmocka_unit_test(a_listener_that_is_alone_hears_whole_spans_or_nothing),
       cmocka_unit_test(a_thousand_listeners_leave_no_memory_behind),
-      cmocka_unit_test(a_heap_that_is_closed_removes_its_listeners),
+      one_thread_test(a_heap_that_is_closed_removes_its_listeners),
   };
   return RUN_TESTS(tests);
 }

@@ -361,7 +361,7 @@ static void confined_ends_of_blocks_make_the_c_librarys_system_calls_alone(void 
 int main(void) {
   if (!region_reserve(&range)) return 77; /* the address space is limited here */
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_program_that_frees_all_has_little_left), /* the first: nothing was taken before */
+      one_thread_test(a_program_that_frees_all_has_little_left), /* the first: nothing was taken before */
       cmocka_unit_test(every_size_gets_a_block_of_its_own_that_is_large_enough),
       cmocka_unit_test(every_alignment_up_to_four_mebibytes_is_kept),
       cmocka_unit_test(a_second_free_and_a_foreign_pointer_are_noticed),
@@ -369,14 +369,14 @@ int main(void) {
       cmocka_unit_test(large_blocks_that_are_taken_again_keep_their_pages),
       cmocka_unit_test(pages_that_nobody_took_for_a_while_go_back),
       cmocka_unit_test(kept_pages_are_counted_as_our_own),
-      cmocka_unit_test(runs_of_many_lengths_go_back_in_part),
+      one_thread_test(runs_of_many_lengths_go_back_in_part),
       cmocka_unit_test(a_random_model_keeps_every_blocks_contents),
       cmocka_unit_test(threads_may_free_each_others_blocks),
       cmocka_unit_test(of_two_threads_that_free_one_block_one_is_told),
       cmocka_unit_test(what_is_known_of_a_block_stays_with_it),
       cmocka_unit_test(confined_ends_of_blocks_make_the_c_librarys_system_calls_alone),
       cmocka_unit_test(addresses_are_found_until_they_are_removed),
-      cmocka_unit_test(addresses_that_find_no_room_are_refused),
+      one_thread_test(addresses_that_find_no_room_are_refused),
   };
   return RUN_TESTS(tests);
 }

@@ -492,14 +492,14 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_chunks_that_were_left_are_sealed),
       cmocka_unit_test(a_stream_that_lags_is_sealed),
-      cmocka_unit_test(a_stream_with_an_exec_is_not_sealed),
+      one_thread_test(a_stream_with_an_exec_is_not_sealed),
       cmocka_unit_test(a_full_reserve_leaves_room_for_the_seal),
       cmocka_unit_test(an_end_that_is_added_is_not_behind_a_seal),
       cmocka_unit_test(a_bound_holds_under_many_threads),
       cmocka_unit_test(what_is_dropped_is_told_exactly),
-      cmocka_unit_test(what_is_dropped_is_told_if_that_is_dropped_too),
-      cmocka_unit_test(holes_of_others_are_not_told),
-      cmocka_unit_test(an_open_chunk_is_not_dropped),
+      one_thread_test(what_is_dropped_is_told_if_that_is_dropped_too),
+      one_thread_test(holes_of_others_are_not_told),
+      one_thread_test(an_open_chunk_is_not_dropped),
       cmocka_unit_test(a_killed_program_leaves_a_whole_trace_within_its_bound),
       cmocka_unit_test(a_signal_handler_may_write_while_a_chunk_is_dropped),
   };

@@ -507,7 +507,7 @@ int main(void) {
       cmocka_unit_test(old_garbage_of_every_kind_is_collected_without_being_asked_for),
       cmocka_unit_test(a_program_that_asks_for_minor_collections_only_has_its_old_garbage_collected),
       cmocka_unit_test(a_program_that_promotes_little_has_its_old_garbage_collected_soon),
-      cmocka_unit_test(beyond_the_soft_limit_one_cycle_follows_the_other),
+      one_thread_test(beyond_the_soft_limit_one_cycle_follows_the_other),
   };
   return RUN_TESTS(tests);
 }

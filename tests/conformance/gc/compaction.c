@@ -445,17 +445,17 @@ static void a_listener_is_told_what_moved_and_what_went_back(void **state) { /* 
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(little_more_is_left_than_what_is_live),
+      one_thread_test(little_more_is_left_than_what_is_live),
       cmocka_unit_test(a_second_compaction_finds_little_to_move),
       cmocka_unit_test(all_that_holds_a_block_follows_it),
       cmocka_unit_test(finalisers_get_the_block_where_it_is_and_only_when_it_is_dead),
       cmocka_unit_test(values_of_pending_calls_move_too),
       cmocka_unit_test(tracked_blocks_are_followed_and_nobody_is_told),
       cmocka_unit_test(blocks_of_a_profile_that_is_being_discarded_are_followed),
-      cmocka_unit_test(max_overhead_begins_a_compaction_when_a_cycle_ends),
+      one_thread_test(max_overhead_begins_a_compaction_when_a_cycle_ends),
       cmocka_unit_test(a_heap_without_holes_is_left_alone),
       cmocka_unit_test(without_memory_for_copies_blocks_stay),
-      cmocka_unit_test(a_thousand_compactions_do_not_upset_the_pace),
+      one_thread_test(a_thousand_compactions_do_not_upset_the_pace),
       cmocka_unit_test(domains_that_wait_share_the_work_and_find_their_blocks),
       cmocka_unit_test(a_listener_is_told_what_moved_and_what_went_back),
   };

@@ -377,9 +377,9 @@ int main(void) {
       cmocka_unit_test(a_higher_stack_limit_counts_for_later_threads),
       cmocka_unit_test(arrays_of_all_policies_are_sound),
       cmocka_unit_test(each_policy_searches_in_its_way),
-      cmocka_unit_test(an_increment_of_up_to_a_thousand_is_a_percentage),
+      one_thread_test(an_increment_of_up_to_a_thousand_is_a_percentage),
       cmocka_unit_test(the_heap_grows_by_the_increment),
-      cmocka_unit_test(less_overhead_makes_more_cycles),
+      one_thread_test(less_overhead_makes_more_cycles),
       cmocka_unit_test(a_window_divides_the_slices),
   };
   return RUN_TESTS(tests);

@@ -484,7 +484,7 @@ int main(void) {
       cmocka_unit_test(an_ephemeron_that_is_dead_keeps_nothing),
       cmocka_unit_test(other_places_of_ephemerons_are_refused),
       cmocka_unit_test(chains_live_and_die_with_their_first_key),
-      cmocka_unit_test(work_on_a_chain_is_proportional_to_its_length_in_either_order),
+      one_thread_test(work_on_a_chain_is_proportional_to_its_length_in_either_order),
       cmocka_unit_test(ephemerons_may_be_the_data_of_ephemerons),
       cmocka_unit_test(random_formulas_have_their_solution),
       cmocka_unit_test(domains_may_use_the_same_weak_blocks_at_once),

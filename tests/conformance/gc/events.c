@@ -237,7 +237,7 @@ static void the_statistics_at_the_end_are_exact(void **state) { /* G59 */
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_bit_tells_its_lines_and_no_others),
+      one_thread_test(each_bit_tells_its_lines_and_no_others),
       cmocka_unit_test(nothing_is_told_unless_asked_for),
       cmocka_unit_test(verbose_can_be_switched_on_and_off),
       cmocka_unit_test(each_change_of_a_parameter_is_told_and_nothing_else_is),

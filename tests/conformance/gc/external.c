@@ -279,8 +279,8 @@ static void one_block_counts_as_a_cycle_at_most_however_much_it_has_outside(void
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(buffers_of_up_to_a_megabyte_stay_bounded),
-      cmocka_unit_test(byte_blocks_of_up_to_a_megabyte_stay_bounded),
+      one_thread_test(buffers_of_up_to_a_megabyte_stay_bounded),
+      one_thread_test(byte_blocks_of_up_to_a_megabyte_stay_bounded),
       cmocka_unit_test(the_major_ratio_decides_how_often_what_is_outside_is_collected),
       cmocka_unit_test(what_is_retained_outside_adds_no_cycles),
       cmocka_unit_test(what_survivors_have_outside_hastens_cycles_once_they_are_old),

@@ -224,7 +224,7 @@ int main(void) {
       cmocka_unit_test(a_closure_that_is_registered_while_marking_goes_on_is_kept),
       cmocka_unit_test(closures_go_to_the_heir_of_a_domain_that_ends),
       cmocka_unit_test(a_value_that_its_closure_leads_to_stays_until_the_heap_is_closed),
-      cmocka_unit_test(a_call_waits_until_there_are_slots_for_both),
+      one_thread_test(a_call_waits_until_there_are_slots_for_both),
       cmocka_unit_test(a_closure_may_be_an_integer_but_no_null_handle),
   };
   return RUN_TESTS(tests);

@@ -128,7 +128,7 @@ int main(void) {
       cmocka_unit_test(a_pinned_block_stays_and_lives_until_its_last_unpin),
       cmocka_unit_test(many_pins_are_found_again),
       cmocka_unit_test(only_blocks_can_be_pinned),
-      cmocka_unit_test(pins_begin_no_compactions_that_gain_nothing),
+      one_thread_test(pins_begin_no_compactions_that_gain_nothing),
   };
   return RUN_TESTS(tests);
 }

@@ -138,7 +138,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_domain_that_allocates_large_blocks_only_does_its_part_of_the_slices),
       cmocka_unit_test(words_that_a_collection_has_counted_begin_no_other),
-      cmocka_unit_test(beside_much_that_lives_large_blocks_begin_few_collections),
+      one_thread_test(beside_much_that_lives_large_blocks_begin_few_collections),
   };
   return RUN_TESTS(tests);
 }

@@ -174,7 +174,7 @@ static void what_domains_that_ended_left_is_still_the_heaps(void **state) { /* G
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(live_words_are_those_of_the_blocks),
-      cmocka_unit_test(the_walk_is_exact_in_every_phase),
+      one_thread_test(the_walk_is_exact_in_every_phase),
       cmocka_unit_test(garbage_is_free_once_marking_has_ended),
       cmocka_unit_test(free_runs_are_counted_one_by_one),
       cmocka_unit_test(words_that_no_allocation_can_use_are_fragments),

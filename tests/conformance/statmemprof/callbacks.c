@@ -577,10 +577,10 @@ static void callstacks_are_as_deep_as_asked(void **state) { /* M55, M64 */
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_birth_is_told_at_the_next_allocation_or_safepoint),
-      cmocka_unit_test(births_that_cannot_be_told_are_lost_beyond_a_bound),
+      one_thread_test(births_that_cannot_be_told_are_lost_beyond_a_bound),
       cmocka_unit_test(every_safepoint_runs_pending_callbacks),
       cmocka_unit_test(births_are_told_in_the_order_of_allocation),
-      cmocka_unit_test(calls_of_one_block_come_in_order_and_once_though_all_are_late),
+      one_thread_test(calls_of_one_block_come_in_order_and_once_though_all_are_late),
       cmocka_unit_test(deaths_are_told_before_alarms_and_finalisers_run),
       cmocka_unit_test(what_callbacks_allocate_is_not_sampled),
       cmocka_unit_test(callbacks_may_collect),

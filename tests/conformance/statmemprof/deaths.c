@@ -268,7 +268,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_kind_is_told_of_once),
       cmocka_unit_test(blocks_that_have_moved_are_told_of_when_they_die),
-      cmocka_unit_test(the_next_block_at_the_address_has_a_life_of_its_own),
+      one_thread_test(the_next_block_at_the_address_has_a_life_of_its_own),
       cmocka_unit_test(deaths_are_told_before_finalise_last_whatever_the_kind),
       cmocka_unit_test(a_cycle_asks_for_the_tracked_blocks_that_died_and_no_others),
       cmocka_unit_test(whichever_thread_sweeps_each_death_is_told_once),

@@ -230,7 +230,7 @@ static void a_trace_says_what_a_buffer_holds_that_shrinks_and_grows(void **state
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(at_rate_one_a_buffer_holds_what_it_holds),
-      cmocka_unit_test(at_low_rates_a_buffer_holds_in_the_mean_what_it_holds),
+      one_thread_test(at_low_rates_a_buffer_holds_in_the_mean_what_it_holds),
       cmocka_unit_test(what_another_domain_shrinks_is_told_after_its_collection),
       cmocka_unit_test(a_trace_says_what_a_buffer_holds_that_shrinks_and_grows),
   };
