@@ -28,11 +28,11 @@ all:
 demo:
 	@scripts/demo
 
-# One more at once than there are processors: the tests of the page wait for a browser.
+# Two more at once than there are processors: tests wait for a browser, for a server and for a disk.
 test:
 	@scripts/install-dependencies test
 	@scripts/build dev
-	@scripts/run-tests dev -j $$(($$(nproc) + 1)) -LE soak
+	@scripts/run-tests dev -j $$(($$(nproc) + 2)) -LE soak
 
 fleet-demo:
 	@scripts/install-dependencies fleet
@@ -54,6 +54,8 @@ soak:
 	@WINNOW_MODELS=always ctest --test-dir build/dev --output-on-failure -j $$(nproc) -L 'soak|models'
 	@scripts/build asan
 	@ctest --test-dir build/asan --output-on-failure -j $$(nproc) -L all_runs
+	@scripts/build tiny
+	@ctest --test-dir build/tiny --output-on-failure -j $$(nproc) -L no_tables
 	@scripts/build tsan threads
 	@TEST_ALL_CASES=1 ctest --test-dir build/tsan --output-on-failure -j $$(nproc) -L threads -LE soak
 	@scripts/soak-sanitizers $(SOAK_SECONDS)

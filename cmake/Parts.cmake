@@ -1,7 +1,7 @@
 # winnow_part(NAME SOURCES...): one folder of src/, such as base or gc/store, as an object library that may see what src/LAYERS
 # lists for it. Its target is part_base, part_gc_store.
 # winnow_test(NAME SOURCES... [PARTS ...] [LIBRARIES ...] [LABELS ...] [TIMEOUT s] [STATISTICS]
-#   [ONE_RUN_IN n] [SHORT m]): a cmocka program run by ctest.
+#   [ONE_RUN_IN n] [SHORT m] [PLAIN k] [NO_TABLES]): a cmocka program run by ctest.
 file(STRINGS ${PROJECT_SOURCE_DIR}/src/LAYERS layers)
 foreach(line ${layers})
   string(REGEX MATCH "^([a-z/]+): *(.*)$" ignored "${line}")
@@ -151,8 +151,11 @@ endfunction()
 # ONE_RUN_IN: sanitizers look at memory alone, and the tiny build at tables, so there the test makes
 # one run in n (support/runs.h) and judges no figures. `make soak` makes all runs under AddressSanitizer.
 # SHORT: in the other builds it makes one run in m and judges with wider bounds; `make soak` makes all runs.
+# PLAIN: the test damages what is read. AddressSanitizer sees what other builds see, and more: they make one run in k.
+# NO_TABLES: what the test looks at has no table or buffer that the tiny build makes smaller. What it reads may be a trace that it
+# wrote; the tests of trace, compact and preload look at those of the tiny build. The tiny build leaves the test out.
 function(winnow_test name)
-  cmake_parse_arguments(TEST "STATISTICS" "TIMEOUT;ONE_RUN_IN;SHORT" "PARTS;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "STATISTICS;NO_TABLES" "TIMEOUT;ONE_RUN_IN;SHORT;PLAIN" "PARTS;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${TEST_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE winnow_flags cmocka ${TEST_LIBRARIES} m pthread dl)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
@@ -164,6 +167,9 @@ function(winnow_test name)
     if(known AND TEST_STATISTICS)
       message(FATAL_ERROR "${name} is no test of statistics alone: what it includes knows the tiny build")
     endif()
+    if(TEST_NO_TABLES)
+      set(known OFF)
+    endif()
     if(NOT known) # the program is the same as in other builds
       set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
       return()
@@ -172,7 +178,7 @@ function(winnow_test name)
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 120)
   endif()
-  if(TEST_SHORT OR WINNOW_SANITIZE AND (TEST_ONE_RUN_IN OR TEST_STATISTICS))
+  if(TEST_SHORT OR (TEST_PLAIN AND NOT WINNOW_SANITIZE) OR (WINNOW_SANITIZE AND (TEST_ONE_RUN_IN OR TEST_STATISTICS)))
     add_test(NAME soak_${name} COMMAND ${name})
     set_tests_properties(soak_${name} PROPERTIES TIMEOUT 1200 LABELS "soak;all_runs")
   endif()
@@ -187,6 +193,8 @@ function(winnow_test name)
   endif()
   if(TEST_ONE_RUN_IN AND (WINNOW_SANITIZE OR WINNOW_TINY))
     set_tests_properties(${name} PROPERTIES ENVIRONMENT TEST_ONE_RUN_IN=${TEST_ONE_RUN_IN})
+  elseif(TEST_PLAIN AND NOT WINNOW_SANITIZE)
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT TEST_ONE_RUN_IN=${TEST_PLAIN})
   elseif(TEST_SHORT)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT TEST_ONE_RUN_IN=${TEST_SHORT})
   endif()

@@ -1,5 +1,6 @@
 /* A recording that went through a container answers every question as it did before; and no bytes
  * harm the reader. */
+#include "support/runs.h"
 #include "tales.h"
 
 #include "analysis/compare/pair.h"
@@ -407,13 +408,11 @@ static void mutate(struct tale *tale, unsigned char *bytes, size_t *length) {
   }
 }
 
-enum { DAMAGES = 1500 };
-
 /* Takes ownership of the recording. */
 static size_t damage(struct tale *tale, struct recording *recording) {
   struct packed packed = pack(recording, 0);
   size_t good = 0;
-  for (int run = 0; run < DAMAGES; run++) {
+  for (int run = 0; run < runs_of(1500); run++) {
     size_t which = tale_draw(tale, packed.count), length = packed.sections[which].length;
     unsigned char *bytes = malloc(length + 1);
     assert_non_null(bytes);
@@ -440,7 +439,7 @@ static void damaged_bytes_are_refused_or_read(void **state) {
   random_seed(&tale.random, 9, 0, 0);
   size_t good = damage(&tale, load_profile());
   for (unsigned kind = 0; kind < 4; kind++) good += damage(&tale, tale_tell(kind * 2 + 5, kind, 40));
-  assert_true(good > 0 && good < 5 * DAMAGES);
+  assert_true(good > 0 && good < 5 * (size_t)runs_of(1500));
 }
 
 static void a_type_that_is_not_there_is_refused(void **state) {

@@ -1,6 +1,7 @@
 /* Memtrace files that are cut, or have wrong bytes: whatever the bytes are, reading ends, and what is
  * told is consistent. Where a whole packet is missing, all else is as it was written. */
 #include "sources/memtrace_case.h"
+#include "support/runs.h"
 
 #include "sources/traces/memtrace_trace.h"
 #include <math.h>
@@ -98,7 +99,7 @@ static void much_damage_is_survived(void **state) {
   size_t count = made.writer.file.count;
   unsigned char *bytes = malloc(count);
   assert_non_null(bytes);
-  for (unsigned run = 0; run < 100; run++) {
+  for (unsigned run = 0; run < (unsigned)runs_of(100); run++) {
     memcpy(bytes, made.writer.file.bytes, count);
     for (unsigned i = 0; i < 1 + run / 10; i++) {
       size_t at = made_random(&made, count), length = made_random(&made, 200);

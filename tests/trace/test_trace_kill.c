@@ -1,4 +1,5 @@
 /* A program that is killed at any instant leaves a trace that has every record it completed. */
+#include "support/runs.h"
 #include "support/test.h"
 
 #include "base/os.h"
@@ -14,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RUNS = 1000, THREADS = 3, STACKS = 400, LONGEST_NS = 1000000 };
+enum { THREADS = 3, STACKS = 400, LONGEST_NS = 1000000 };
 
 /* How many records each thread knows to be complete; shared with the program that is killed. */
 struct progress {
@@ -105,8 +106,9 @@ static void a_thousand_killed_programs_lose_no_completed_record(void **state) {
   assert_true(progress != MAP_FAILED);
   struct random random;
   random_seed(&random, os_monotonic_ns(), 0, 0);
+  int runs = runs_of(1000);
   uint64_t records = 0;
-  for (int run = 0; run < RUNS; run++) {
+  for (int run = 0; run < runs; run++) {
     unlink(path);
     for (int i = 0; i < THREADS; i++) progress->written[i] = 0;
     pid_t program = fork();
@@ -117,8 +119,8 @@ static void a_thousand_killed_programs_lose_no_completed_record(void **state) {
     if (!access(path, F_OK)) check_trace(path, progress);
     for (int i = 0; i < THREADS; i++) records += progress->written[i];
   }
-  print_message("%d programs killed, %llu completed records found\n", RUNS, (unsigned long long)records);
-  assert_true(records > RUNS);
+  print_message("%d programs killed, %llu completed records found\n", runs, (unsigned long long)records);
+  assert_true(records > (uint64_t)runs);
   munmap(progress, sizeof *progress);
   unlink(path);
 }
