@@ -320,7 +320,7 @@ static void a_bound_holds_under_many_threads(void **state) {
   print_message("%llu of %llu bytes at most, %llu records lost\n", (unsigned long long)most,
                 (unsigned long long)bound, (unsigned long long)trace_writer_lost(writer));
   assert_true(most <= bound);
-  assert_true(trace_writer_bytes(writer) > 3 * bound);
+  assert_true(trace_writer_bytes(writer) > 2 * bound);
   assert_int_equal(trace_writer_lost(writer), 0);
   trace_writer_close(writer);
   read_all(NULL);
