@@ -116,6 +116,8 @@ wn_status diff_write_json(FILE *out, const struct pair *pair, const struct diff_
     json_begin(&json, "hosts", '{');
     json_integer(&json, "before", pair->hosts[0]);
     json_integer(&json, "after", pair->hosts[1]);
+    json_integer(&json, "before_running", pair->running[0]);
+    json_integer(&json, "after_running", pair->running[1]);
     json_bool(&json, "few", pair_is_of_few_hosts(pair));
     json_end(&json, '}');
   }

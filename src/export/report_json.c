@@ -104,6 +104,7 @@ static wn_status report_json_print_hosts(struct json *json, const struct report 
   json_begin(json, "hosts", '{');
   if (list.count >= HOSTS_LEAST) json_number(json, "median_bytes", list.median);
   json_integer(json, "count", list.count);
+  json_integer(json, "absent", list.absent);
   json_begin(json, "unusual", '[');
   for (size_t i = 0; i < list.unusual; i++) {
     const struct strings *strings = report->names->strings;
@@ -132,6 +133,7 @@ static wn_status report_json_print_releases(struct json *json, const struct repo
     json_begin(json, NULL, '{');
     json_string(json, "release", release->name);
     json_integer(json, "hosts", release->hosts);
+    json_integer(json, "running", release->running);
     json_integer(json, "first_ns", release->first_ns);
     json_estimate(json, "bytes_of_a_host", &release->mean.bytes);
     json_end(json, '}');

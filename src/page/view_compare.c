@@ -71,7 +71,8 @@ wn_status view_compare(struct answers *answers, const struct request *request, s
   const struct comparison *comparison = &tables.comparison;
   char note[COMPARISON_NOTE_MOST], hosts[HOSTS_SAID_MOST], said[sizeof note + sizeof hosts];
   comparison_note(comparison, note);
-  snprintf(said, sizeof said, "%s%s%s", pair_say_hosts(pair, hosts), pair->hosts[0] && *note ? " " : "",
+  bool sums = pair_rows_are_sums(pair, request->grouping);
+  snprintf(said, sizeof said, "%s%s%s", sums ? "" : pair_say_hosts(pair, hosts), !sums && *note ? " " : "",
            note);
   json_bool(json, "moments", pair->moments);
   json_bool(json, "resized", pair->resized);

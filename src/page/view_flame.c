@@ -234,7 +234,8 @@ static wn_status draw(struct writing *writing, const struct call_tree *tree, con
 /* A branch of a comparison of hosts has a sum: it is as uncertain as the hosts differ in what all have. */
 static wn_status widen_scale(const struct pair *pair, const struct table *before, const struct table *after,
                              struct estimate *scale) {
-  struct comparison_options options = {.hosts = {pair->hosts[0], pair->hosts[1]}};
+  struct comparison_options options = {
+      .hosts = {pair_hosts(pair, 0, before->measure), pair_hosts(pair, 1, after->measure)}};
   struct comparison comparison;
   wn_status error = pair->hosts[0] ? comparison_make(before, after, &options, &comparison) : WN_OK;
   if (error || !pair->hosts[0]) return error;

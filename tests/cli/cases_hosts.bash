@@ -31,7 +31,7 @@ folders_are_compared_by_means_of_a_host() {
   make_exact_hosts more 200 202 204 206 208 210
   # The means of 520 and 936 blocks, and of the squares of what hosts have.
   succeeds diff --json five nine
-  jq -e '.hosts == {"before": 5, "after": 9, "few": false} and .verdict.kind == "no_change" and .verdict.title == "NO CHANGE BEYOND NOISE" and
+  jq -e '.hosts == {"before": 5, "after": 9, "before_running": 5, "after_running": 9, "few": false} and .verdict.kind == "no_change" and .verdict.title == "NO CHANGE BEYOND NOISE" and
     .sites.sure_count == 0 and ([.sites, .alive, .allocated] | all(.bytes.before.estimate == 104000 and .bytes.after.estimate == 104000 and
       (.blocks.after.estimate - 104 | fabs) < 1e-9)) and
     ((.sites.bytes.before | .high - .estimate) / (2.776 * 1000 * (10 / 5 | sqrt)) - 1 | fabs) < 0.01 and
@@ -70,6 +70,8 @@ folders_are_compared_by_means_of_a_host() {
   # A row of one host has what that host has.
   succeeds diff --json --by host five more
   jq -e '.verdict.kind == "regression" and ([.sites.rows[] | select(.name == "h2").bytes | .before.estimate, .after.estimate] == [102000, 202000])' out >/dev/null || fail "$(jq -c '.verdict, [.sites.rows[] | [.name, .bytes.after.estimate]]' out)"
+  succeeds diff --by host five more
+  says 'means of a host, .* Rows by +host are sums[.]'
   # The query leaves some of the hosts.
   succeeds diff --where 'host = h1' five nine
   says 'Held at the peak +100 kB +100 kB'
@@ -77,6 +79,41 @@ folders_are_compared_by_means_of_a_host() {
   # Nothing of it without a function in any host.
   succeeds diff --json --where 'fn = none' five nine
   jq -e '.sites.rows == [] and .sites.bytes.after.estimate == 0' out >/dev/null || fail "$(jq -c .sites out)"
+}
+
+# Six of twelve hosts ran days later, as where traces are gathered one after another, or releases follow each other.
+hosts_that_ran_at_another_time_are_in_no_mean() {
+  need jq
+  mkdir before after late early
+  local i
+  for i in {1..12}; do
+    make "host_a${i}_1" before/"$i" 100 $((i > 6 ? 3 : 0))
+    make "host_b${i}_1" after/"$i" 100
+    make "host_c${i}_2" late/"$i" 100 $((i > 9 ? 3 : 0))
+  done
+  cp before/{1,2,3} early && cp before/{7,8,9} early
+  succeeds diff before after
+  says 'over 12 before and 12 after; .* What was +held is of the 6 and 12 that ran at that moment[.]'
+  says 'Held at the peak +100 kB +100 kB .*NO CHANGE BEYOND NOISE'
+  succeeds diff --json before after
+  jq -e '.hosts == {"before": 12, "after": 12, "before_running": 6, "after_running": 12, "few": false} and .verdict.kind == "no_change" and
+    ([.sites, .alive, .allocated] | all(.bytes.before.estimate == 100000 and .bytes.after.estimate == 100000 and .sure_count == 0)) and
+    .sites.rows[0].bytes.before.estimate == .sites.rows[0].bytes.after.estimate' out >/dev/null || fail "$(jq -c '.hosts, .verdict, .sites.bytes' out)"
+  # Too few ran at one moment.
+  succeeds diff early after
+  says 'of the 3 and 12 that ran at that moment[.]'
+  says 'NOT KNOWN +hosts are too few'
+  succeeds report --by release before late
+  says ' 100 kB +12  2023-11-14  121212121212  [(]9 ran at that moment[)]'
+  says ' 100 kB +12  2023-11-14  111111111111  [(]6 ran at that moment[)]'
+  succeeds report --json --by release before late
+  jq -e '.releases | map([.hosts, .running, .bytes_of_a_host.estimate]) | sort == [[12, 6, 100000], [12, 9, 100000]]' out >/dev/null || fail "$(jq -c .releases out)"
+  succeeds report --by release --at 1h before/{7..12} late/{1..9}
+  says 'not known +6  2023-11-17  111111111111  [(]0 ran at that moment[)]'
+  succeeds report --by host before
+  says 'whose median is 100 kB +6 hosts as is usual +6 more hosts did not run at that moment'
+  succeeds report --json --by host before
+  jq -e '.hosts == {"median_bytes": 100000, "count": 6, "absent": 6, "unusual": []}' out >/dev/null || fail "$(jq -c .hosts out)"
 }
 
 hosts_without_a_change_show_none() {

@@ -299,7 +299,7 @@ hosts_and_releases_have_rows() {
   succeeds report --where 'host ~ ^h0[1-4]' --by host traces
   ! grep -q 'HOSTS UNLIKE' out || fail "of four hosts: $(cat out)"
   succeeds report --json --where 'host ~ ^h0[1-4]' --by host traces
-  [ "$(jq -c .hosts out)" = '{"count":4,"unusual":[]}' ] || fail "$(jq -c .hosts out)"
+  [ "$(jq -c .hosts out)" = '{"count":4,"absent":0,"unusual":[]}' ] || fail "$(jq -c .hosts out)"
   succeeds report --where 'host != h07' --by host --at 0s traces
   says '11 hosts, of which half or more have nothing: none is called unusual'
   succeeds report --by release traces

@@ -4,6 +4,7 @@
 #include "analysis/report/origins.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* What is before is scaled to the length of what is after, or to the bytes that it allocated. */
 static struct estimate pair_scale_of(const struct pair *pair) {
@@ -21,8 +22,13 @@ static void pair_find_hosts(struct pair *pair) {
   size_t before = origins_count_hosts(&pair->before), after = origins_count_hosts(&pair->after);
   bool many = before >= HOSTS_LEAST && after >= HOSTS_LEAST;
   bool of_hosts = pair->scaling == PER_HOST || (pair->scaling == PER_EITHER && (many || before != after));
-  if (of_hosts && before && after) pair->hosts[0] = before, pair->hosts[1] = after;
+  if (!of_hosts || !before || !after) return;
+  pair->hosts[0] = before, pair->hosts[1] = after;
+  pair->running[0] = origins_count_running(&pair->before);
+  pair->running[1] = origins_count_running(&pair->after);
 }
+
+static bool is_few(const uint64_t hosts[2]) { return hosts[0] < HOSTS_LEAST || hosts[1] < HOSTS_LEAST; }
 
 /* A block that was resized between the two moments has one row for each of them. Whether a row is one of
  * these: the row is held at one moment only, and its block may be held at both. A block that was sampled
@@ -92,15 +98,24 @@ bool pair_is_partial(const struct pair *pair) {
          slept(&pair->after);
 }
 
+uint64_t pair_hosts(const struct pair *pair, int side, enum measure measure) {
+  if (measure != MEASURE_HELD) return pair->hosts[side];
+  return pair->hosts[side] && !pair->running[side] ? 1 : pair->running[side];
+}
+
 bool pair_is_of_few_hosts(const struct pair *pair) {
-  return pair->hosts[0] && (pair->hosts[0] < HOSTS_LEAST || pair->hosts[1] < HOSTS_LEAST);
+  return pair->hosts[0] && (is_few(pair->hosts) || is_few(pair->running));
 }
 
 const char *pair_say_hosts(const struct pair *pair, char text[HOSTS_SAID_MOST]) {
-  snprintf(text, HOSTS_SAID_MOST,
-           "Numbers are means of a host, over %" PRIu64 " before and %" PRIu64
-           " after; ranges count that hosts differ.",
-           pair->hosts[0], pair->hosts[1]);
+  int length = snprintf(text, HOSTS_SAID_MOST,
+                        "Numbers are means of a host, over %" PRIu64 " before and %" PRIu64
+                        " after; ranges count that hosts differ.",
+                        pair->hosts[0], pair->hosts[1]);
+  if (memcmp(pair->hosts, pair->running, sizeof pair->hosts) != 0)
+    snprintf(text + length, HOSTS_SAID_MOST - (size_t)length,
+             " What was held is of the %" PRIu64 " and %" PRIu64 " that ran at that moment.",
+             pair->running[0], pair->running[1]);
   return pair->hosts[0] ? text : "";
 }
 
@@ -115,19 +130,21 @@ bool pair_is_without_ranges(const struct pair *pair) {
 
 struct estimate pair_scale(const struct pair *pair, enum measure measure) {
   bool adds_up = measure == MEASURE_ALLOCATED || measure == MEASURE_CHURN || measure == MEASURE_PROMOTED;
-  double hosts = (double)pair->hosts[1] / (double)pair->hosts[0];
-  if (pair->hosts[0]) return (struct estimate){.estimate = hosts, .low = hosts, .high = hosts};
-  return adds_up ? pair->scale : (struct estimate){0};
+  if (!pair->hosts[0]) return adds_up ? pair->scale : (struct estimate){0};
+  double hosts = (double)pair_hosts(pair, 1, measure) / (double)pair_hosts(pair, 0, measure);
+  return (struct estimate){.estimate = hosts, .low = hosts, .high = hosts};
+}
+
+bool pair_rows_are_sums(const struct pair *pair, enum grouping grouping) {
+  return !pair->hosts[0] || grouping == BY_PROCESS || grouping == BY_HOST || grouping == BY_THREAD;
 }
 
 wn_status pair_compare(const struct pair *pair, enum measure measure, enum grouping grouping,
                        enum extent extent, struct compared_tables *tables) {
-  bool of_one = grouping == BY_PROCESS || grouping == BY_HOST || grouping == BY_THREAD;
   struct comparison_options options = {.extent = extent};
-  if (pair->hosts[0] && !of_one)
-    options.hosts[0] = pair->hosts[0], options.hosts[1] = pair->hosts[1];
-  else if (!pair->hosts[0])
-    options.scale = pair_scale(pair, measure);
+  if (!pair->hosts[0]) options.scale = pair_scale(pair, measure);
+  if (!pair_rows_are_sums(pair, grouping))
+    for (int i = 0; i < 2; i++) options.hosts[i] = pair_hosts(pair, i, measure);
   return compared_tables_make(&pair->before, &pair->after, measure, grouping, &options, tables);
 }
 /* SPDX-License-Identifier: MIT */

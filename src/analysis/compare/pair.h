@@ -19,6 +19,7 @@ struct pair {
   bool resized; /* of moments: some of these are of blocks that were resized in between */
   enum scaling scaling;  /* as it was asked */
   uint64_t hosts[2];     /* means are compared, of so many hosts before and after; 0: sums */
+  uint64_t running[2];   /* of what was held: of those that were RUNNING (analysis/report/origins.h) */
   struct estimate scale; /* what adds up over the run counts so many times before; all 0: once */
 };
 
@@ -39,12 +40,19 @@ void pair_destroy(struct pair *pair);
  * is known of differences. */
 bool pair_is_partial(const struct pair *pair);
 
-/* Whether means are compared of fewer hosts than HOSTS_LEAST, so that no change can be told from hosts that
- * differ. */
+/* Of so many hosts before (0) or after (1) the mean of a measure is: of what was held, of those that ran then,
+ * but at least 1; 0: sums are compared. */
+uint64_t pair_hosts(const struct pair *pair, int side, enum measure measure);
+
+/* Whether rows are sums: of a comparison of sums, and where a row is of one host alone. */
+bool pair_rows_are_sums(const struct pair *pair, enum grouping grouping);
+
+/* Whether means are compared of fewer hosts than HOSTS_LEAST, or so few ran when the most was held, so that
+ * no change can be told from hosts that differ. */
 bool pair_is_of_few_hosts(const struct pair *pair);
 
 /* Writes a sentence for people on the hosts whose means are compared; empty for sums. */
-enum { HOSTS_SAID_MOST = 160 };
+enum { HOSTS_SAID_MOST = 288 };
 const char *pair_say_hosts(const struct pair *pair, char text[HOSTS_SAID_MOST]);
 
 /* Whether every block of both runs was recorded, so that nothing is by chance. */

@@ -56,6 +56,50 @@ static struct origins find_origins(const struct report *report, bool releases, c
   return origins;
 }
 
+/* ---- which ran ---- */
+
+/* The moments of what is held; none: nothing is, or the recording does not tell when. */
+static size_t origins_moments(const struct report *report, const uint64_t **time_ns) {
+  bool at_peak = report->at == AT_PEAK;
+  *time_ns = at_peak ? report->peak.time_ns : &report->asked.time_ns;
+  if (source_limits(report->samples->source)->totals) return 0;
+  return !at_peak ? 1 : report->peak.live.bytes.samples ? PEAK_PARTS : 0;
+}
+
+static bool ran_at(const struct report *report, uint32_t process, uint64_t time_ns) {
+  const struct process *of = &report->samples->processes[process];
+  return of->begin_ns <= time_ns && time_ns <= of->end_ns;
+}
+
+/* The number of hosts of a release, NULL: of all, that ran at the moment of the report, in a process that is
+ * asked for; of a peak, the mean over its moments. */
+static size_t count_running(const struct report *report, const bool *asked, const uint32_t *release) {
+  const struct names *names = report->names;
+  const uint64_t *time_ns;
+  size_t moments = origins_moments(report, &time_ns), sum = 0, i = 0;
+  bool *running = calloc(names->process_count, sizeof *running);
+  if (!running) return 0;
+  do {
+    for (uint32_t at = 0; at < names->process_count; at++)
+      running[at] = asked[at] && (!release || names->processes[at].release == *release) &&
+                    (!moments || ran_at(report, at, time_ns[i]));
+    struct origins origins = find_origins(report, false, running);
+    sum += origins.count;
+    free(origins.items);
+  } while (++i < moments);
+  free(running);
+  size_t mean = (sum + i / 2) / i;
+  return sum && !mean ? 1 : mean;
+}
+
+/* Leaves those that ran at the moment of the report. */
+static void keep_running(const struct report *report, bool *selected) {
+  const uint64_t *time_ns;
+  if (!origins_moments(report, &time_ns)) return;
+  for (uint32_t i = 0; i < report->names->process_count; i++)
+    selected[i] = selected[i] && ran_at(report, i, report->asked.time_ns);
+}
+
 /* ---- squares ---- */
 
 struct squaring {
@@ -207,8 +251,10 @@ static void set_means(const struct table *table, const struct squares *squares, 
     const struct group *group = origins_group_of(table, release->number);
     struct sums sums = group ? group->self : (struct sums){0};
     struct estimate all = report_bytes(table->report, &sums);
-    release->mean =
-        hosts_mean(&all, sums.bytes.total, group ? squares[group->label].bytes : 0, release->hosts);
+    release->mean = (struct host_mean){.few = true};
+    if (release->running)
+      release->mean =
+          hosts_mean(&all, sums.bytes.total, group ? squares[group->label].bytes : 0, release->running);
   }
   qsort(list->release, list->count, sizeof *list->release, most_first);
 }
@@ -226,6 +272,8 @@ static void list_releases(const struct report *report, const struct origins *ori
       };
     list->release[list->count - 1].hosts++;
   }
+  for (size_t i = 0; i < list->count; i++)
+    list->release[i].running = count_running(report, asked, &list->release[i].number);
 }
 
 static wn_status find_means(const struct report *report, struct release_list *list) {
@@ -271,11 +319,24 @@ size_t origins_count_hosts(const struct report *report) {
   return origins.count;
 }
 
+size_t origins_count_running(const struct report *report) {
+  bool *asked = find_asked(report);
+  size_t count = asked ? count_running(report, asked, NULL) : 0;
+  free(asked);
+  return count;
+}
+
 wn_status host_list_find(const struct report *report, struct host_list *list) {
   bool *selected = find_selected(report);
-  struct origins origins = {0};
-  if (selected) origins = find_origins(report, false, selected);
-  *list = (struct host_list){.host = calloc(origins.count + 1, sizeof *list->host)};
+  struct origins origins = {0}, all = {0};
+  if (selected) {
+    all = find_origins(report, false, selected);
+    keep_running(report, selected);
+    origins = find_origins(report, false, selected);
+  }
+  *list = (struct host_list){.host = calloc(origins.count + 1, sizeof *list->host),
+                             .absent = all.count - origins.count};
+  free(all.items);
   wn_status error = origins.items && list->host ? fill_hosts(report, &origins, list)
                                                 : error_set(WN_ENOMEM, "not enough memory to compare hosts");
   free(origins.items);

@@ -3,7 +3,11 @@
  *
  * A host counts where the query selects a block of one of its processes, though it may hold none at
  * the moment of the report. A release has all hosts that ran it in a process that the query does not
- * exclude by its name, host or release: of a function those too that hold nothing by it. */
+ * exclude by its name, host or release: of a function those too that hold nothing by it.
+ *
+ * RUNNING. Traces of hosts may be of different times. A host of which no such process ran at the moment of the
+ * report, by its clock, is in no mean and no median of what is held: what it holds when it runs is not known
+ * then. Where a peak has several moments it is their mean number of hosts that counts. */
 #pragma once
 
 #include "analysis/report/hosts.h"
@@ -23,6 +27,7 @@ struct excess {
 struct host_list {
   struct host *host;
   size_t count, unusual;
+  size_t absent; /* so many more have no process that was RUNNING */
   double median;
   struct excess excess[EXCESSES_MOST]; /* of the first ones */
 };
@@ -40,16 +45,19 @@ wn_status origins_find_squares(const struct table *table, enum extent extent, st
  * without memory. */
 size_t origins_count_hosts(const struct report *report);
 
+/* The number of those of them that were RUNNING. */
+size_t origins_count_running(const struct report *report);
+
 /* WN_ENOMEM. */
 wn_status host_list_find(const struct report *report, struct host_list *list);
 void host_list_destroy(struct host_list *list);
 
 struct release_of_hosts {
-  uint32_t number;  /* the string of its name */
-  const char *name; /* the string, of the report's names */
-  size_t hosts;
-  uint64_t first_ns; /* when the first of its processes began, since 1970 */
-  struct host_mean mean;
+  uint32_t number;       /* the string of its name */
+  const char *name;      /* the string, of the report's names */
+  size_t hosts, running; /* `running`: RUNNING */
+  uint64_t first_ns;     /* when the first of its processes began, since 1970 */
+  struct host_mean mean; /* of those that were RUNNING; all 0: there are none */
 };
 
 /* The releases, the one whose hosts hold the most first. */

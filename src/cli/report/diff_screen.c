@@ -64,11 +64,14 @@ static void print_hosts_compared(const struct diff *diff) {
   size_t before = origins_count_hosts(&diff->pair.before), after = origins_count_hosts(&diff->pair.after);
   char number[64], means[HOSTS_SAID_MOST];
   if (diff->pair.moments || (!diff->pair.hosts[0] && before == after)) return;
-  if (*pair_say_hosts(&diff->pair, means))
+  if (*pair_say_hosts(&diff->pair, means)) {
     say(&text, "%s", means);
-  else
+    if (pair_rows_are_sums(&diff->pair, diff->options->grouping))
+      say(&text, " Rows by %s are sums.", grouping_name(diff->options->grouping));
+  } else {
     say(&text, "All numbers are sums, over %s before and %zu after, and no means of a host.",
         text_number_of(number, (double)before, "host"), after);
+  }
   text_paragraph(stdout, text.text, 2);
   putchar('\n');
 }

@@ -40,6 +40,8 @@ static void print_hosts(const struct view *view) {
     else
       printf("  %s%s as is usual\n", list.unusual > ROWS_MOST ? "others, and " : "",
              text_number_of(number, (double)(list.count - list.unusual), "host"));
+    if (list.absent)
+      printf("  %s did not run at that moment\n", text_number_of(number, (double)list.absent, "more host"));
   }
   host_list_destroy(&list);
 }
@@ -49,10 +51,12 @@ static void print_hosts(const struct view *view) {
 static void print_release(const struct release_list *list, size_t i) {
   const struct release_of_hosts *release = &list->release[i];
   char bytes[32], margin[16], day[32];
-  printf("%10s", text_bytes(bytes, release->mean.bytes.estimate));
-  text_pad(stdout, screen_margin(margin, &release->mean.bytes), -7);
+  bool known = release->running;
+  printf("%10s", known ? text_bytes(bytes, release->mean.bytes.estimate) : "not known");
+  text_pad(stdout, known ? screen_margin(margin, &release->mean.bytes) : "", -7);
   printf("  %5zu  %s  ", release->hosts, text_day(day, release->first_ns / 1000000000));
   text_name(stdout, release->name);
+  if (release->running < release->hosts) printf("  (%zu ran at that moment)", release->running);
   putchar('\n');
 }
 
