@@ -58,7 +58,7 @@ static bool interpreter_is_of_language(const struct marking *marking, const stru
 
 /* "<frozen importlib._bootstrap>", "/usr/lib/python3.11/json/decoder.py"; but not what is installed beside the
  * library, in its folder site-packages or dist-packages. */
-static bool is_of_library(const struct marking *marking, const struct frame *frame) {
+static bool interpreter_is_of_library(const struct marking *marking, const struct frame *frame) {
   static const char folder[] = "/lib/python3.";
   const char *file = interpreter_text(marking, frame->file), *within = strstr(file, folder);
   if (marking->interpreter != INTERPRETER_PYTHON) return false;
@@ -77,7 +77,7 @@ static void see_stacks(struct marking *marking) {
     const struct frame *caller = interpreter_frame_of(marking, parent);
     uint8_t within = marking->within[parent];
     if (interpreter_is_of_language(marking, caller) && within < PROGRAM)
-      within = is_of_library(marking, caller) ? LIBRARY : PROGRAM;
+      within = interpreter_is_of_library(marking, caller) ? LIBRARY : PROGRAM;
     marking->within[node] = within;
     if (caller && interpreter_is_of_language(marking, interpreter_frame_of(marking, node)))
       marking->runs[caller->module] = true;
@@ -144,7 +144,8 @@ static bool is_nameless_python(const struct marking *marking, const struct frame
 
 static bool is_hidden(const struct marking *marking, uint32_t node, const struct frame *frame) {
   uint8_t within = marking->within[node];
-  if (interpreter_is_of_language(marking, frame)) return within == PROGRAM && is_of_library(marking, frame);
+  if (interpreter_is_of_language(marking, frame))
+    return within == PROGRAM && interpreter_is_of_library(marking, frame);
   bool outermost = marking->interpreter != INTERPRETER_PERL && interpreter_is_main(marking, node, frame);
   if (within && marking->python_itself) return true;
   if (marking->python_itself && !outermost &&
