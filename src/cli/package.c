@@ -96,8 +96,8 @@ bool package_say_symbols(const char *package, const char *path, const char *rele
   const char *own = package ? debug_package_of(package) : NULL;
   bool ubuntu = is_like(release, "ubuntu"), system = text_begins(path, "/usr/") || text_begins(path, "/lib");
   if (package)
-    snprintf(text, size, "%s has them in %s%s%s, also for this trace", ubuntu ? "Ubuntu" : "Debian",
-             own ? own : package, own ? "" : "-dbgsym", ubuntu && !own ? " (ddebs.ubuntu.com)" : "");
+    snprintf(text, size, "Install %s%s%s, then report again", own ? own : package, own ? "" : "-dbgsym",
+             ubuntu && !own ? " (ddebs.ubuntu.com)" : "");
   else if (system && is_like(release, "fedora"))
     snprintf(text, size, "For them: dnf debuginfo-install %s", path);
   else if (system && package_server(release))

@@ -236,8 +236,12 @@ const char *text_rate(char buffer[96], double rate, uint32_t word_bytes) {
   return buffer;
 }
 
+/* What is not all is not called so. */
 const char *text_share(char buffer[32], double share) {
-  percent(buffer, 32, share, " %");
+  if (share >= 0.995 && share < 1 - 1e-9)
+    snprintf(buffer, 32, "%.1f %%", floor(1000 * share) / 10);
+  else
+    percent(buffer, 32, share, " %");
   return buffer;
 }
 

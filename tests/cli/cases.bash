@@ -102,7 +102,7 @@ memtrace_files_are_read() {
   says '^main.exe .* of Memtrace 3, which records no collections'
   says 'M\.g[0-9]+'
   succeeds report m
-  says 'NOT DECIDED .* Next: record longer, or with ten times the samples: MEMTRACE_RATE=0[.]1'
+  says 'NOT DECIDED .* Next: record a longer run, or with ten times the samples: MEMTRACE_RATE=0[.]1'
   succeeds report --all --where 'thread = "domain 2"' m
   succeeds report --json m
   jq -e '.trace.writer == "Memtrace 3" and .trace.heap == "ocaml"' out >/dev/null || fail "$(head -c 600 out)"
@@ -574,7 +574,7 @@ every_run_has_a_verdict() {
   fact 'Never freed' '6.02 MB'
   make level t
   succeeds report --all t
-  says 'Held at the peak +807 kB +± 20 % +between 984 us and 3.00 ms'
+  says 'Held at the peak +807 kB +± 20 % +once between 984 us and 3.00 ms'
   says 'Never freed +807 kB +± 20 % +100 % of the peak' # by all samples 836 kB; no moment held more than the peak
   make level_freed t
   succeeds report --all t

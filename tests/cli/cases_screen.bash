@@ -52,7 +52,7 @@ the_screen_says_what_to_do() {
   says 'TOO FEW SAMPLES +what it held is not known well enough .* Next: record it again with --rate 0[.]01 '
   make killed t
   succeeds report --no-symbols t
-  says 'NOT DECIDED .* Next: record longer, or with ten times the samples: --rate 0[.]01 '
+  says 'NOT DECIDED .* Next: record a longer run, or with ten times the samples: winnow record --rate 0[.]01 '
   says 'Never freed [^;]* of the peak +Allocated '
   succeeds report --no-symbols --where 'size > 1' t
   says 'Never freed [^;]* of the peak; in use, or leaked +Allocated '
@@ -279,7 +279,7 @@ the_screen_says_who_leaks() {
   succeeds report t
   says "LEAK LIKELY +remember \\(leaks.c:$line\\), called by serve: [0-9.]+ [kM]B/s from start to end"
   says 'Never freed [^;]* % of the peak +Allocated '
-  says "Next: look at leaks.c:$line: what should free this, and when[?] +winnow report --tree t "
+  says "Next: look at leaks.c:$line: what should free this, and when[?] A cache would stop growing +winnow report --tree t "
   says 'HELD AT THE PEAK.* grows +remember +leaks.c:[0-9]+( [+][0-9]+ lines?)? +< serve:[0-9]+ < main:[0-9]+'
   says 'exit 0 .*Resident at most .*Held at the peak .*Never freed .*Allocated '
   run report --json t
@@ -553,7 +553,7 @@ stripped_code_is_said_to_be() {
   printf '%s\n' '#!/bin/sh' 'echo "diversion by other from: $3"' 'echo "leaks:amd64: $3"' >dpkg-query
   chmod +x dpkg-query
   PATH=$PWD:$PATH succeeds report t
-  says 'Names are missing: stripped is stripped. Debian has them in leaks-dbgsym'
+  says 'Names are missing: stripped is stripped. Install leaks-dbgsym, then report again'
   [ "$(grep -cE 'leaks-dbgsym|DEBUGINFOD_URLS' out)" = 1 ] || fail "not one line: $(cat out)"
   "$winnow" record -q --rate 1e-3 -o t -- "$build/tests/cli/programs/leaks" >said 2>&1 || fail "$(cat said)"
   succeeds report t

@@ -2,6 +2,7 @@
  * culprits.c. */
 #include "analysis/report/next.h"
 
+#include "analysis/load/interpreter.h"
 #include "analysis/load/rates.h"
 #include "analysis/report/heap_tool.h"
 #include "base/text.h"
@@ -78,20 +79,21 @@ void next_way(const struct report *report, enum verdict_kind kind, char text[NEX
   bool others = leaves_work_to_others(report);
   const char *tool = heap_tool_of(report->recording);
   *text = 0;
-  if (kind == VERDICT_UNDECIDED)
-    snprintf(text, NEXT_MOST, "record longer%s%s%s",
-             others                        ? ", or with -f, for the programs that it starts"
-             : report->recording->rate < 1 ? ", or with "
-                                           : "",
-             others || report->recording->rate >= 1 || samples_follow_budget(report->samples)
-                 ? ""
-                 : "ten times the samples: ",
-             others || report->recording->rate >= 1 ? "" : higher_rate(report, rate));
+  bool budget = samples_follow_budget(report->samples), collected = report->samples->collected;
+  if (kind == VERDICT_UNDECIDED && others)
+    snprintf(text, NEXT_MOST, "record a longer run, or with -f, for the programs that it starts");
+  else if (kind == VERDICT_UNDECIDED && report->recording->rate >= 1)
+    snprintf(text, NEXT_MOST, "record a longer run");
+  else if (kind == VERDICT_UNDECIDED)
+    snprintf(text, NEXT_MOST, "record a longer run, or with %s%s",
+             budget      ? ""
+             : collected ? "ten times the samples: "
+                         : "ten times the samples: winnow record ",
+             higher_rate(report, rate));
   if (kind == VERDICT_FEW && others)
     snprintf(text, NEXT_MOST, "record it with -f, for the programs that it starts");
   else if (kind == VERDICT_FEW)
-    snprintf(text, NEXT_MOST, "%s it again with %s", report->samples->collected ? "run" : "record",
-             higher_rate(report, rate));
+    snprintf(text, NEXT_MOST, "%s it again with %s", collected ? "run" : "record", higher_rate(report, rate));
   if (kind == VERDICT_KEPT)
     snprintf(text, NEXT_MOST, "try malloc_trim, or a pool for the blocks that live on");
   if (kind == VERDICT_MAPPED && tool) snprintf(text, NEXT_MOST, "%s", tool);
@@ -101,18 +103,22 @@ enum measure next_measure(const struct verdict *verdict) {
   return verdict->kind == VERDICT_BRIEF ? MEASURE_ALLOCATED : MEASURE_HELD;
 }
 
-const char *next_question(const struct verdict *verdict) {
+const char *next_question(const struct names *names, const struct verdict *verdict) {
   bool leaks = verdict->kind == VERDICT_LEAK || verdict->blocks == VERDICT_LEAK;
-  return leaks            ? ": what should free this, and when?"
-         : verdict->begun ? ": is all of this still needed? In a longer run a leak goes on growing"
+  if (!leaks)
+    return verdict->begun ? ": is all of this still needed? A longer run tells"
                           : ": is all of this still needed?";
+  return interpreter_is_language(names, verdict->culprit[0].function.module)
+             ? ": what still refers to this? A cache would stop growing"
+             : ": what should free this, and when? A cache would stop growing";
 }
 
 void next_step(const struct table *functions, const struct main_lines *lines, const struct verdict *verdict,
                const struct label *largest, char text[NEXT_MOST]) {
   next_way(functions->report, verdict->kind, text);
   if (verdict->culprits)
-    next_begin(functions, lines, &verdict->culprit[0].function, "look at ", next_question(verdict), text);
+    next_begin(functions, lines, &verdict->culprit[0].function, "look at ",
+               next_question(functions->report->names, verdict), text);
   else if (!*text && verdict->kind != VERDICT_MAPPED && largest && largest->function)
     next_begin(functions, lines, largest,
                verdict->kind == VERDICT_BRIEF ? "to allocate less, begin at "

@@ -19,8 +19,8 @@ void next_way(const struct report *report, enum verdict_kind kind, char text[NEX
  * held. */
 enum measure next_measure(const struct verdict *verdict);
 
-/* What to ask at the function that a verdict names: ": what should free this, and when?" */
-const char *next_question(const struct verdict *verdict);
+/* What to ask at the function that a verdict names: ": what should free this, and when? ..." */
+const char *next_question(const struct names *names, const struct verdict *verdict);
 
 /* Writes the step after a verdict: next_way, or where to begin; empty where there is nothing to
  * begin at. `functions` is by next_measure, and `largest` the function with the most, or NULL. */

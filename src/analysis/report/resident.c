@@ -124,6 +124,12 @@ static bool is_fuller(const struct report *report, const struct resident *one, c
   return one->measured == other->measured && left.low > right.high && left.low <= one->private_bytes;
 }
 
+/* Whether the process was as large at the end, and malloc had most of that free: then this is to be explained. */
+static bool is_mostly_free(const struct resident *end, const struct resident *most) {
+  return end->asked && end->free >= 0.5 * (double)end->rss_bytes &&
+         (double)end->rss_bytes >= 0.98 * (double)most->rss_bytes;
+}
+
 /* Private memory that is not in mappings or stacks, and not the recorder's own. */
 static double room_of(const struct resident *resident) {
   double measured = resident->measured ? resident->mapped_private + resident->stack_bytes : 0;
@@ -254,6 +260,8 @@ struct resident report_resident(const struct report *report) {
   if (report->at != AT_PEAK) return mapped_near(report->samples, report->asked.time_ns);
   struct resident most = mapped_when_most_was_resident(report->samples),
                   full = mapped_when_nearly_most_was_resident(report->samples, report->recording->peak_ns);
+  struct resident end = mapped_when_asked(report->samples, report->alive_ns, true);
+  if (is_mostly_free(&end, &most)) return mapped_near(report->samples, end.time_ns);
   return is_fuller(report, &full, &most) ? full : most;
 }
 

@@ -419,8 +419,7 @@ static void subtract(struct sums *rest, const struct sums *shown) {
 static const char *write_heading(const struct shown_table *table, char heading[32]) {
   enum grouping grouping = table->view->options->grouping;
   bool callers = grouping <= BY_LINE && table->view->options->order != SITES_BY_TOTAL;
-  snprintf(heading, 32, "%s%s", grouping_heading(grouping),
-           callers ? "  < callers" : "");
+  snprintf(heading, 32, "%s%s", grouping_heading(grouping), callers ? "  < callers" : "");
   return heading;
 }
 

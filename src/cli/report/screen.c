@@ -203,7 +203,7 @@ static int screen_print_held(const struct view *view) {
   if (report_is_timed(report) && report_peak_is_one(report))
     say(&note, "at %s", text_time(time, report->peak.median_ns));
   else if (report_is_timed(report))
-    say(&note, "between %s and %s", text_time(time, report->peak.first_ns),
+    say(&note, "once between %s and %s", text_time(time, report->peak.first_ns),
         text_time(last, report->peak.last_ns));
   if (note.length && report->peak.live.bytes.samples) say(&note, ", ");
   say_blocks(&note, view, FACT_TOTALS_peak_blocks);

@@ -179,7 +179,7 @@ static void say_where_to_look(struct paragraph *text, const struct view *view, b
   if (unnamed && !placed)
     say(text, "record with those names, to see what calls %s", place);
   else
-    say(text, "look at %s%s", place, next_question(view->verdict));
+    say(text, "look at %s%s", place, next_question(view->report->names, view->verdict));
 }
 
 /* Whether C functions that Python's lines stand for hold most of what a Python program holds. */

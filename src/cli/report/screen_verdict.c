@@ -81,10 +81,11 @@ static void say_growth(struct paragraph *text, const struct view *view, const st
 static void say_verdict_on_blocks(struct paragraph *text, const struct view *view,
                                   const struct verdict *verdict) {
   if (verdict->blocks == VERDICT_NONE) return;
-  say(text, "%s blocks: %s", view->report->samples->collected ? "the heap's" : "malloc's",
-      verdict->blocks == VERDICT_LEAK    ? "leak likely, "
-      : verdict->blocks == VERDICT_LEVEL ? "no leak seen"
-                                         : "still growing, ");
+  const char *whose = view->report->samples->collected ? "the heap's" : "malloc's";
+  if (verdict->blocks == VERDICT_LEVEL)
+    say(text, "no leak is seen among %s blocks", whose);
+  else
+    say(text, "%s blocks: %s, ", whose, verdict->blocks == VERDICT_LEAK ? "leak likely" : "still growing");
   if (verdict->blocks != VERDICT_LEVEL) say_growth(text, view, verdict, verdict->blocks);
 }
 
@@ -106,14 +107,14 @@ static void say_undecided(struct paragraph *text, const struct estimate *net) {
   char low[40], high[40];
   bool exact = !strcmp(text_bytes(low, net->low), text_bytes(high, net->high));
   if (net->low > 0 && exact)
-    say(text, "it grew by %s since its start, but not steadily", low);
+    say(text, "it grew by %s since its start, but not steadily: whether it goes on is open", low);
   else if (net->low > 0)
-    say(text, "it grew by between %s and %s since its start, but not steadily", low, high);
+    say(text, "it grew by between %s and %s since its start, but not steadily: whether it goes on is open",
+        low, high);
   else if (exact)
     say(text, "growth is neither sure nor ruled out");
   else
-    say(text, "growth is neither sure nor ruled out: %s to %s since its start", text_change(low, net->low),
-        text_change(high, net->high));
+    say(text, "no growth is sure, and up to %s since its start is not ruled out", high);
 }
 
 static void say_why(struct paragraph *text, const struct view *view, const struct verdict *verdict) {
