@@ -226,7 +226,7 @@ void json_resident_facts(struct json *json, const struct facts *facts) {
   json_begin(json, fact_group_name(FACTS_RESIDENT), '{');
   report_json_facts_print_group(json, facts, FACTS_RESIDENT);
   json_begin(json, fact_group_name(FACTS_PARTS), '[');
-  for (int name = FACT_PARTS_blocks; name < FACT_PARTS_blocks + RESIDENT_PARTS; name++) {
+  for (int name = FACT_PARTS_blocks; name < FACT_PARTS_blocks + PART_UNWRITTEN; name++) {
     if (!facts_have(facts, (enum fact_name)name)) continue;
     json_begin(json, NULL, '{');
     json_string(json, "name", fact_json_name((enum fact_name)name));

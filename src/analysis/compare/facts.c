@@ -4,6 +4,7 @@
 #include "analysis/load/mapped.h"
 #include "analysis/load/memory_limit.h"
 #include "analysis/load/rates.h"
+#include <math.h>
 #include <string.h>
 
 static const struct {
@@ -130,13 +131,26 @@ static void add_course(struct facts *facts) {
 
 /* ---- resident memory ---- */
 
+/* Takes what is not resident off a part: not more than there is. */
+static void take_unwritten(struct estimate *part, double *unwritten) {
+  double less = fmin(part->estimate, *unwritten);
+  *unwritten -= less;
+  part->estimate -= less;
+  part->low = fmax(part->low - less, 0);
+  part->high -= less;
+}
+
+/* Each part without what was never written of it: of blocks first, and then of what is kept free. */
 static void add_parts(struct facts *facts) {
-  for (int i = 0; i < RESIDENT_PARTS; i++) {
-    const struct estimate *bytes = &facts->parts.part[i];
+  double unwritten = -facts->parts.part[PART_UNWRITTEN].estimate;
+  facts_known(facts, FACT_RESIDENT_unwritten_bytes, unwritten, unwritten > 0);
+  for (int i = 0; i < PART_UNWRITTEN; i++) {
+    struct estimate bytes = facts->parts.part[i];
     enum fact_name name = (enum fact_name)(FACT_PARTS_blocks + i);
-    if (bytes->estimate == 0 && bytes->high <= 0) continue;
-    estimate(facts, name, *bytes);
-    if (bytes->low == bytes->high) facts->fact[name].kind = FACT_EXACT;
+    if (i == PART_BLOCKS || i == PART_FREE) take_unwritten(&bytes, &unwritten);
+    if (bytes.estimate == 0 && bytes.high <= 0) continue;
+    estimate(facts, name, bytes);
+    if (bytes.low == bytes.high) facts->fact[name].kind = FACT_EXACT;
   }
 }
 

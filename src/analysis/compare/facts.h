@@ -67,6 +67,7 @@ enum fact_unit {
   FACT(RESIDENT, mapped_bytes, BYTES, "Addresses mapped by the program")           \
   FACT(RESIDENT, mapped_private_bytes, BYTES, "Resident of these, private")        \
   FACT(RESIDENT, mapped_file_bytes, BYTES, "Resident of these, files or shared")   \
+  FACT(RESIDENT, unwritten_bytes, BYTES, "Held or kept free, not resident")        \
   FACT(RESIDENT, limit_bytes, BYTES, "Limit of the control group")                 \
   FACT(RESIDENT, high_bytes, BYTES, "Slowed down beyond")                          \
   FACT(RESIDENT, pressure_ns, DURATION, "The group waited for memory")             \
@@ -81,7 +82,6 @@ enum fact_unit {
   FACT(PARTS, files, BYTES, "code and files")                                      \
   FACT(PARTS, winnow, BYTES, "Winnow's own")                                       \
   FACT(PARTS, rest, BYTES, "data and small mappings")                              \
-  FACT(PARTS, unwritten, BYTES, "not written")                                     \
   FACT(HEAP, first_ns, MOMENT, "Counted from")                                     \
   FACT(HEAP, last_ns, MOMENT, "Counted until")                                     \
   FACT(HEAP, minor_words, WORDS, "Born in the minor heap")                         \

@@ -127,15 +127,6 @@ static const char *part_label(const struct view *view, enum fact_name part, doub
   return counted ? "malloc blocks (malloc's count)" : facts_label(view->facts, part);
 }
 
-/* A part without what was never written of it: of blocks first, and then of what is kept free. */
-static double written_part(const struct facts *facts, enum fact_name part, double *unwritten) {
-  double bytes = facts_number(facts, part);
-  if (bytes < 0 || (part != FACT_PARTS_blocks && part != FACT_PARTS_free)) return fmax(bytes, 0);
-  double less = fmin(bytes, *unwritten);
-  *unwritten -= less;
-  return bytes - less;
-}
-
 /* Whether a program that closed down had freed most of what it held by then, as malloc tells. */
 static bool freed_before(const struct view *view, uint64_t time_ns) {
   const struct report *report = view->report;
@@ -149,7 +140,7 @@ static void screen_say_parts(struct paragraph *note, const struct view *view) {
   const struct facts *facts = view->facts;
   double whole = facts_number(facts, FACT_RESIDENT_rss_bytes),
          most = facts_number(facts, FACT_RESIDENT_most_bytes),
-         unwritten = -facts_number(facts, FACT_PARTS_unwritten), left = unwritten, other = 0;
+         unwritten = facts_number(facts, FACT_RESIDENT_unwritten_bytes), other = 0;
   text_bytes(size, whole);
   if (!screen_is_explained(view))
     say(note, "parts are known of %s, ", size);
@@ -158,8 +149,8 @@ static void screen_say_parts(struct paragraph *note, const struct view *view) {
   say(note, "at %s%s", text_time(text, facts->resident.time_ns),
       freed_before(view, facts->resident.time_ns) ? ", after the frees at its exit" : "");
   const char *glue = ": ";
-  for (int part = FACT_PARTS_blocks; part < FACT_PARTS_blocks + RESIDENT_PARTS; part++) {
-    double bytes = written_part(facts, (enum fact_name)part, &left);
+  for (int part = FACT_PARTS_blocks; part < FACT_PARTS_blocks + PART_UNWRITTEN; part++) {
+    double bytes = fmax(facts_number(facts, (enum fact_name)part), 0);
     if (bytes < (part == FACT_PARTS_blocks ? 0.01 : PART_LEAST) * whole) {
       other += bytes;
       continue;
@@ -178,7 +169,7 @@ static int print_resident(const struct view *view) {
   if (facts_number(view->facts, FACT_TOTALS_peak_rss_bytes) <= 0)
     return screen_print_fact("Resident at most", "none", "", "not measured");
   bool has_parts = false;
-  for (int part = FACT_PARTS_blocks; part < FACT_PARTS_blocks + RESIDENT_PARTS; part++)
+  for (int part = FACT_PARTS_blocks; part < FACT_PARTS_blocks + PART_UNWRITTEN; part++)
     has_parts = has_parts || facts_have(view->facts, (enum fact_name)part);
   if (has_parts)
     screen_say_parts(&note, view);
