@@ -520,7 +520,9 @@ bool callstack_place(struct callstacks *callstacks, uint32_t module, uint64_t of
                                   .file = place->file,
                                   .line = place->line,
                                   .first_column = place->first_column,
-                                  .last_column = place->last_column};
+                                  .last_column = place->last_column,
+                                  .address = place->address,
+                                  .since_ns = place->since_ns};
   return true;
 }
 

@@ -72,6 +72,9 @@ struct callstack_place {
   const char *function, *file; /* NULL is the empty text */
   uint32_t line;
   uint32_t first_column, last_column; /* from 1 on; 0: unknown */
+  /* Of code in no module: the return address that the frame has, and since when the function is
+   * there, by the monotonic clock; 0: not known. */
+  uint64_t address, since_ns;
 };
 
 /* The number of a place. 0 if there is no room for it; wn_last_error then says so. Takes a lock:

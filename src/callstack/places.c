@@ -43,6 +43,7 @@ static uint32_t *places_slot_of(const struct places *places, const struct place 
     const struct place *place = places_record_at(places, places->slots[at] - 1);
     if (place->hash == wanted->hash && place->line == wanted->line &&
         place->first_column == wanted->first_column && place->last_column == wanted->last_column &&
+        place->address == wanted->address && place->since_ns == wanted->since_ns &&
         !strcmp(place->function, wanted->function) && !strcmp(place->file, wanted->file))
       break;
   }
@@ -121,6 +122,7 @@ static const char *places_cut(char buffer[PLACE_TEXT_MOST + 1], const char *text
 static uint64_t places_hash_of(const struct place *place) {
   uint64_t where = hash_combine((uint64_t)place->first_column << 32 | place->last_column, place->line);
   uint64_t hash = hash_combine(where, hash_bytes(place->function, strlen(place->function)));
+  if (place->address) hash = hash_combine(hash_combine(hash, place->address), place->since_ns);
   return hash_combine(hash, hash_bytes(place->file, strlen(place->file)));
 }
 
@@ -156,7 +158,9 @@ wn_place places_enter(struct places *places, const struct callstack_place *place
                          .file = place->file ? place->file : "",
                          .line = place->line,
                          .first_column = place->first_column,
-                         .last_column = place->last_column};
+                         .last_column = place->last_column,
+                         .address = place->address,
+                         .since_ns = place->since_ns};
   wanted.hash = places_hash_of(&wanted);
   lock_acquire(&places->lock, LOCK_RANK_PLACES);
   wn_place number = enter_places(places, &wanted);

@@ -1,6 +1,6 @@
 /* Places in the programs of a language. On callstacks, a frame of the language is a place.
  *
- * A place is a function, a file and a line. It has a number, by which it stands on a stack, among
+ * A place is a function, a file and a line; of code that a runtime made it has the address, too. It has a number, by which it stands on a stack, among
  * native frames (FRAME_PLACE of stack.h). All places are in one module, which has the language's
  * name for a path and lies at PLACES_BASE, where no code does. Code that compares or encodes stacks
  * treats all frames alike; code that shows a stack looks up the places' names.
@@ -33,6 +33,7 @@ struct place {
   /* Written before the record is published; constant afterwards. */
   const char *function, *file; /* never NULL */
   uint32_t line, first_column, last_column;
+  uint64_t address, since_ns;
   uint64_t hash;
 };
 

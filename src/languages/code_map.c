@@ -33,13 +33,11 @@ struct code {
   uintptr_t begin, end;
   uint64_t made_ns; /* by the monotonic clock; 0: the file does not tell */
   uint64_t told_at; /* twice the offset of its line or record, and 1 more in the CODE_DUMP */
-  wn_place place;   /* 0: not asked for yet; NO_PLACE: its name cannot be read */
   uint32_t links;   /* in how many buckets; 0: in none */
+  uint32_t next;    /* of a free place */
 };
 
-#define NO_PLACE UINT32_MAX
-
-/* Numbers of codes and links count from 1; the free ones are chained by `next` and by `place`. */
+/* Numbers of codes and links count from 1; the free ones are chained by `next`. */
 struct link {
   uint32_t code, next;
 };
@@ -52,14 +50,35 @@ struct code_tables {
   char window[WINDOW];
 };
 
+/* An address that was asked for. */
+struct code_asked {
+  uintptr_t address;
+  uint64_t last_ns;          /* when it was asked for last */
+  uint64_t told_at, made_ns; /* of the function that `place` is of */
+  wn_place place;            /* 0: not asked for yet; NO_PLACE: the name cannot be read */
+  uint32_t next;             /* in the chain of its page */
+  bool known;                /* some function's name was given or told for it */
+  bool wanted;               /* its function is known, but no name could be given */
+};
+
+#define NO_PLACE UINT32_MAX
+
+/* Numbers count from 1. */
+struct code_addresses {
+  uint32_t bucket[BUCKETS];
+  struct code_asked asked[CODE_ASKED];
+  uint32_t count;
+  bool wanted; /* one of them is */
+};
+
 /* ---- the index ---- */
 
-static uint32_t *code_map_bucket_of(struct code_tables *tables, uintptr_t page) {
-  return &tables->bucket[hash_mix(page) % BUCKETS];
+static uint32_t *code_map_bucket_of(uint32_t buckets[BUCKETS], uintptr_t page) {
+  return &buckets[hash_mix(page) % BUCKETS];
 }
 
 static void free_code(struct code_tables *tables, uint32_t number) {
-  tables->code[number] = (struct code){.place = tables->free_code};
+  tables->code[number] = (struct code){.next = tables->free_code};
   tables->free_code = number;
 }
 
@@ -110,11 +129,11 @@ static bool code_map_add_code(struct code_tables *tables, const struct code *cod
   if (code->end <= code->begin || code->end >> 63) return true;
   if (last - page >= PAGES_MOST) last = page + PAGES_MOST - 1;
   uint32_t number =
-      code_map_take_number(&tables->free_code, tables->code[tables->free_code].place, &tables->codes, CODES);
+      code_map_take_number(&tables->free_code, tables->code[tables->free_code].next, &tables->codes, CODES);
   if (!number) return false;
   tables->code[number] = *code;
   for (; page <= last; page++) {
-    uint32_t *bucket = code_map_bucket_of(tables, page);
+    uint32_t *bucket = code_map_bucket_of(tables->bucket, page);
     if (*bucket && tables->link[*bucket].code == number) continue; /* two of its pages have one bucket */
     if (!take_covered(tables, bucket, code) || !add_link(tables, bucket, number)) return false;
   }
@@ -123,7 +142,8 @@ static bool code_map_add_code(struct code_tables *tables, const struct code *cod
 
 /* The function at an address; NULL: none is known. */
 static struct code *code_map_find(struct code_tables *tables, uintptr_t address) {
-  for (uint32_t at = *code_map_bucket_of(tables, address >> PAGE_BITS); at; at = tables->link[at].next) {
+  for (uint32_t at = *code_map_bucket_of(tables->bucket, address >> PAGE_BITS); at;
+       at = tables->link[at].next) {
     struct code *code = &tables->code[tables->link[at].code];
     if (code->begin <= address && address < code->end) return code;
   }
@@ -136,7 +156,8 @@ static void code_map_forget(struct code_map *map) {
   memset(tables->bucket, 0, sizeof tables->bucket);
   tables->codes = tables->links = tables->free_code = tables->free_link = 0;
   for (int i = 0; i < CODE_FILES; i++) map->file[i].read = 0;
-  for (uint32_t at = 0; at < map->noted_count; at++) map->noted[at].begin = 0;
+  for (uint32_t at = 1; map->addresses && at <= map->addresses->count; at++)
+    map->addresses->asked[at].place = 0;
 }
 
 static void code_map_give_up(struct code_map *map) {
@@ -180,12 +201,32 @@ static char *code_map_read_name(const struct code_map *map, const struct code *c
   return name && *name ? name : NULL;
 }
 
-static wn_place code_map_place_of(struct code_map *map, struct code *code) {
-  if (code->place || lock_must_not_wait(LOCK_RANK_PLACES)) return code->place;
-  char *name = code_map_read_name(map, code);
-  struct callstack_place place = name ? code_name_place(name) : (struct callstack_place){.line = 0};
-  wn_place entered = name ? callstacks_place(map->callstacks, &place) : 0;
-  code->place = entered ? entered : NO_PLACE;
+/* The place of the function at an address; its name is at `name`, or if that is NULL, in the file. False:
+ * the name cannot be read. */
+static bool code_map_describe(const struct code_map *map, const struct code *code, char *name,
+                              struct callstack_place *out) {
+  if (!name) name = code_map_read_name(map, code);
+  if (!name) return false;
+  *out = code_name_place(name);
+  out->since_ns = code->made_ns;
+  return true;
+}
+
+/* 0: it cannot be given now. */
+static wn_place code_map_place_of(struct code_map *map, const struct code *code, struct code_asked *asked) {
+  bool same = asked->told_at == code->told_at && asked->made_ns == code->made_ns;
+  if (same && asked->place) return asked->place == NO_PLACE ? 0 : asked->place;
+  if (lock_must_not_wait(LOCK_RANK_PLACES)) return 0;
+  struct callstack_place place;
+  wn_place entered = 0;
+  if (code_map_describe(map, code, NULL, &place)) {
+    place.address = asked->address;
+    entered = callstacks_place(map->callstacks, &place);
+  }
+  asked->place = entered ? entered : NO_PLACE;
+  asked->told_at = code->told_at;
+  asked->made_ns = code->made_ns;
+  asked->known |= entered != 0;
   return entered;
 }
 
@@ -196,70 +237,76 @@ static wn_place place_of_all(struct code_map *map) {
   return map->all;
 }
 
-/* ---- addresses without a name ---- */
+/* ---- addresses that were asked for ---- */
 
-/* The first one that is not below an address. */
-static uint32_t noted_from(const struct code_map *map, uintptr_t address) {
-  uint32_t from = 0, to = map->noted_count;
-  while (from < to) {
-    uint32_t middle = from + (to - from) / 2;
-    if (map->noted[middle].address < address)
-      from = middle + 1;
-    else
-      to = middle;
+/* Return addresses, so the function is that of the byte before. */
+static uintptr_t code_map_page_of(uintptr_t address) { return (address - 1) >> PAGE_BITS; }
+
+/* Finds an address or adds it. NULL: there is no room for it. */
+static struct code_asked *code_map_ask(struct code_map *map, uintptr_t address) {
+  struct code_addresses *addresses = map->addresses;
+  if (!addresses) map->addresses = addresses = metadata_map(sizeof *addresses);
+  if (!addresses) return NULL;
+  uint32_t *first = code_map_bucket_of(addresses->bucket, code_map_page_of(address)), at = *first;
+  while (at && addresses->asked[at].address != address) at = addresses->asked[at].next;
+  if (!at && addresses->count + 1 < CODE_ASKED) {
+    at = ++addresses->count;
+    addresses->asked[at] = (struct code_asked){.address = address, .next = *first};
+    *first = at;
   }
-  return from;
+  if (at) addresses->asked[at].last_ns = os_monotonic_ns();
+  return at ? &addresses->asked[at] : NULL;
 }
 
-static void name_noted_by(struct code_map *map, struct code_noted *noted, const struct code *code) {
-  noted->told_at = code->told_at;
-  noted->begin = code->begin;
-  map->named = true;
+static void code_map_tell(const struct code_map *map, struct code_asked *asked,
+                          struct callstack_place *place) {
+  place->address = asked->address;
+  asked->known = true;
+  asked->wanted = false;
+  map->tell(place);
 }
 
-/* `code`: a function that is known, but whose name cannot be read now; or NULL. */
-static void code_map_note(struct code_map *map, uintptr_t address, const struct code *code) {
-  uint32_t at = noted_from(map, address), count = map->noted_count;
-  if (count == CODE_NOTED || (at < count && map->noted[at].address == address)) return;
-  memmove(&map->noted[at + 1], &map->noted[at], (count - at) * sizeof *map->noted);
-  map->noted[at] = (struct code_noted){.address = address, .asked_ns = os_monotonic_ns()};
-  map->noted_count++;
-  if (code && code->place != NO_PLACE) name_noted_by(map, &map->noted[at], code);
+/* LATE. Whether a function that is entered now was at an address when that was asked for: without a
+ * time, for an address that has no name. */
+static bool code_was_there(const struct code *code, const struct code_asked *asked) {
+  return code->begin < asked->address && asked->address <= code->end && (!asked->known || code->made_ns) &&
+         code->made_ns <= asked->last_ns;
 }
 
-/* A function that was there when an address in it was asked for gives it a name, until a later one
- * does. */
-static void name_noted(struct code_map *map, const struct code *code) {
-  for (uint32_t at = noted_from(map, code->begin + 1); at < map->noted_count; at++) {
-    struct code_noted *noted = &map->noted[at];
-    if (noted->address > code->end) return;
-    if (code->made_ns <= noted->asked_ns) name_noted_by(map, noted, code);
-  }
-}
-
-/* Those that are told make room for others. */
-static void tell_late_names(struct code_map *map) {
-  uint32_t left = 0;
-  if (!map->named || !map->tables) return;
-  for (uint32_t at = 0; at < map->noted_count; at++) {
-    const struct code_noted *noted = &map->noted[at];
-    struct code code = {.begin = noted->begin, .told_at = noted->told_at};
-    char *name = code.begin ? code_map_read_name(map, &code) : NULL;
-    if (name) {
-      struct callstack_place place = code_name_place(name);
-      map->tell(noted->address, &place);
-    } else {
-      map->noted[left++] = *noted;
+/* Tells of the addresses of a function that comes late. */
+static void code_map_tell_late(struct code_map *map, const struct code *code, char *name) {
+  struct code_addresses *addresses = map->addresses;
+  struct callstack_place place = {.function = NULL};
+  uintptr_t page = code->begin >> PAGE_BITS, last = (code->end - 1) >> PAGE_BITS;
+  if (!addresses || code->end <= code->begin) return;
+  for (uintptr_t left = PAGES_MOST; left && page <= last; page++, left--)
+    for (uint32_t at = *code_map_bucket_of(addresses->bucket, page); at; at = addresses->asked[at].next) {
+      struct code_asked *asked = &addresses->asked[at];
+      if (code_map_page_of(asked->address) != page || !code_was_there(code, asked)) continue;
+      if (!place.function && !code_map_describe(map, code, name, &place)) return;
+      code_map_tell(map, asked, &place);
     }
+}
+
+/* Tells of the addresses whose functions' names could not be given. */
+static void code_map_tell_wanted(struct code_map *map) {
+  struct code_addresses *addresses = map->addresses;
+  if (!addresses || !addresses->wanted || !map->tables) return;
+  for (uint32_t at = 1; at <= addresses->count; at++) {
+    struct code_asked *asked = &addresses->asked[at];
+    const struct code *code = asked->wanted ? code_map_find(map->tables, asked->address - 1) : NULL;
+    struct callstack_place place;
+    if (code && code_map_describe(map, code, NULL, &place)) code_map_tell(map, asked, &place);
+    asked->wanted = false;
   }
-  map->noted_count = left;
-  map->named = false;
+  addresses->wanted = false;
 }
 
 /* ---- files ---- */
 
-static bool code_map_enter(struct code_map *map, const struct code *code) {
-  name_noted(map, code);
+/* `name`: as for code_map_describe; it is changed. */
+static bool code_map_enter(struct code_map *map, const struct code *code, char *name) {
+  code_map_tell_late(map, code, name);
   return code_map_add_code(map->tables, code);
 }
 
@@ -268,7 +315,8 @@ static bool enter_line(struct code_map *map, const char *line, uint64_t at) {
   char *rest, *name;
   uint64_t begin = strtoull(line, &rest, 16), size = *rest == ' ' ? strtoull(rest, &name, 16) : 0;
   if (!begin || !size || *name != ' ' || !name[1] || begin + size < begin) return true;
-  return code_map_enter(map, &(struct code){.begin = begin, .end = begin + size, .told_at = 2 * at});
+  return code_map_enter(map, &(struct code){.begin = begin, .end = begin + size, .told_at = 2 * at},
+                        name + 1);
 }
 
 /* Enters the whole lines from file->read on. */
@@ -310,10 +358,12 @@ enum { DUMP_MAGIC = 0x4a695444, DUMP_LOAD = 0, DUMP_MOVE = 1, DUMP_RECORD_LEAST 
 
 static bool enter_record(struct code_map *map, const struct dump_record *record, uint64_t at) {
   if (record->kind == DUMP_LOAD && record->bytes > DUMP_NAME_AT)
-    return code_map_enter(map, &(struct code){.begin = record->begin,
-                                              .end = record->begin + record->load.size,
-                                              .made_ns = record->time_ns,
-                                              .told_at = 2 * at + CODE_DUMP});
+    return code_map_enter(map,
+                          &(struct code){.begin = record->begin,
+                                         .end = record->begin + record->load.size,
+                                         .made_ns = record->time_ns,
+                                         .told_at = 2 * at + CODE_DUMP},
+                          NULL);
   bool moves = record->kind == DUMP_MOVE && record->bytes >= sizeof *record;
   const struct code *moved = moves ? code_map_find(map->tables, record->begin) : NULL;
   if (!moved) return true;
@@ -322,7 +372,7 @@ static bool enter_record(struct code_map *map, const struct dump_record *record,
   code.end = record->move.to + record->move.size;
   code.made_ns = record->time_ns;
   code.links = 0;
-  return code_map_enter(map, &code);
+  return code_map_enter(map, &code, NULL);
 }
 
 /* Enters the whole records from file->read on. */
@@ -408,11 +458,10 @@ static void code_map_give(struct code_map *map) {
 static wn_place code_map_place(const struct callstack_code *code, uintptr_t address) {
   struct code_map *map = (struct code_map *)(uintptr_t)code;
   if (!code_map_take(map)) return 0;
-  struct code *at = map->tables ? code_map_find(map->tables, address - 1) : NULL;
-  wn_place found = map->is_full                  ? place_of_all(map)
-                   : at && at->place != NO_PLACE ? code_map_place_of(map, at)
-                                                 : 0;
-  if (!found) code_map_note(map, address, at);
+  const struct code *at = map->tables ? code_map_find(map->tables, address - 1) : NULL;
+  struct code_asked *asked = map->is_full ? NULL : code_map_ask(map, address);
+  wn_place found = map->is_full ? place_of_all(map) : at && asked ? code_map_place_of(map, at, asked) : 0;
+  if (!found && at && asked) asked->wanted = map->addresses->wanted = true;
   code_map_give(map);
   return found;
 }
@@ -420,7 +469,7 @@ static wn_place code_map_place(const struct callstack_code *code, uintptr_t addr
 /* ---- shared ---- */
 
 void code_map_begin(struct code_map *map, struct callstacks *callstacks,
-                    void (*tell)(uintptr_t address, const struct callstack_place *place)) {
+                    void (*tell)(const struct callstack_place *place)) {
   map->code.place = code_map_place;
   map->tell = tell;
   map->begin_ns = os_wall_ns();
@@ -450,7 +499,7 @@ void code_map_refresh(struct code_map *map, bool now) {
   atomic_store_explicit(&map->due_ns, time + look_each_ns, memory_order_relaxed);
   for (int i = 0; i < CODE_FILES; i++)
     if (has_changed(&map->file[i])) code_map_read_file(map, &map->file[i]);
-  tell_late_names(map);
+  code_map_tell_wanted(map);
   code_map_give(map);
 }
 
@@ -459,6 +508,7 @@ void code_map_fork_child(struct code_map *map) {
   uintptr_t busy = atomic_load_explicit(&map->busy, memory_order_relaxed);
   if (!busy || busy == (uintptr_t)&own) return; /* a handler that interrupted the tables' user forked */
   map->tables = NULL;
+  map->addresses = NULL;
   code_map_give(map);
 }
 /* SPDX-License-Identifier: MIT */

@@ -6,11 +6,15 @@
  * writes either as it compiles; OpenJDK writes a whole map when it is asked for one.
  *
  * The files are read when a sampled stack has such code, at most once a millisecond, and what was
- * added is entered. So a stack has the names that its addresses had when its block was sampled,
- * also if the runtime puts another function there later: the function that was entered last is the
- * one. An address without a name at that time is noted; if a name comes later, `tell` is called
- * once with what was there at that time as far as the file says (a jitdump has times), so that a
- * reader can name that address.
+ * added is entered. The function that was entered last is the one at an address: a stack gets its
+ * name, with the address and, if the file has times, since when it is there.
+ *
+ * LATE. A runtime may write of a function long after it made it, since it collects what it writes.
+ * Until then stacks get the name of the function that was there before, or none. So each address
+ * that was asked for is noted with the time at which it was asked for last. A function that comes and
+ * was there by then is told by `tell`, with the address and since when it is there, so that a reader
+ * of the stacks can name the address by the time of each stack. A file without times tells only of
+ * addresses that have no name yet.
  *
  * INDEX. Each bucket is a chain of the functions that have a byte in one of its pages, the last one
  * first. A function that covers an older one takes it out of the bucket, so a chain stays
@@ -33,7 +37,7 @@
 #include "callstack/capture.h"
 #include <stdatomic.h>
 
-enum { CODE_MAP, CODE_DUMP, CODE_FILES, CODE_PATH_MOST = 256, CODE_NOTED = TINY ? 1 << 4 : 1 << 12 };
+enum { CODE_MAP, CODE_DUMP, CODE_FILES, CODE_PATH_MOST = 256, CODE_ASKED = TINY ? 1 << 14 : 1 << 18 };
 
 struct code_file {
   char path[CODE_PATH_MOST];        /* empty: there is none, or it is not to be believed */
@@ -41,18 +45,11 @@ struct code_file {
   unsigned char last[32];           /* the bytes before `read` */
 };
 
-/* An address that was asked for in vain. */
-struct code_noted {
-  uintptr_t address, begin; /* begin: of the function; 0: none is known yet */
-  uint64_t asked_ns;
-  uint64_t told_at; /* as of a function */
-};
-
 struct code_map {
   struct callstack_code code; /* what callstack_wish wants; first, so that it is the map, too */
   /* Set by code_map_begin; constant afterwards. */
   struct callstacks *callstacks;
-  void (*tell)(uintptr_t address, const struct callstack_place *place);
+  void (*tell)(const struct callstack_place *place);
   uint64_t begin_ns; /* by the wall clock */
   int pid;
   unsigned user;
@@ -62,18 +59,16 @@ struct code_map {
   _Atomic(uint64_t) due_ns; /* when the files are looked at again */
   /* The rest belongs to the thread that has set `busy`. */
   struct code_file file[CODE_FILES];
-  struct code_tables *tables;          /* NULL: no file was found yet, or there was too much in it */
-  struct code_noted noted[CODE_NOTED]; /* in the order of their addresses */
-  uint32_t noted_count;
-  bool named;   /* one of them has a name that is still to be told */
-  bool is_copy; /* of a parent's map, in a forked child */
-  bool is_full; /* FULL */
-  wn_place all; /* the name that all code has then; 0: not entered yet */
+  struct code_tables *tables;       /* NULL: no file was found yet, or there was too much in it */
+  struct code_addresses *addresses; /* that were asked for; NULL: none, or there was no memory */
+  bool is_copy;                     /* of a parent's map, in a forked child */
+  bool is_full;                     /* FULL */
+  wn_place all;                     /* the name that all code has then; 0: not entered yet */
 };
 
 /* Zeroed memory becomes a map of the process's code. */
 void code_map_begin(struct code_map *map, struct callstacks *callstacks,
-                    void (*tell)(uintptr_t address, const struct callstack_place *place));
+                    void (*tell)(const struct callstack_place *place));
 
 /* Whether it was begun: only then `code` may be asked. */
 static inline bool code_map_begun(const struct code_map *map) {

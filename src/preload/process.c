@@ -443,9 +443,9 @@ static void start_within_limits(void) {
   program_errors_restore(saved);
 }
 
-static void tell_of_code(uintptr_t address, const struct callstack_place *place) {
+static void tell_of_code(const struct callstack_place *place) {
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
-  if (active) recorder_code(active, address, place);
+  if (active) recorder_code(active, place);
 }
 
 static void look_for_interpreter(void) {

@@ -257,13 +257,13 @@ _Static_assert((int)TRACE_CUT == CALLSTACK_CUT, "the mark of a stack that was cu
 
 /* The functions by which the writer looks up frames, modules and places. */
 static void tell_frame(void *context, uint32_t frame, uint32_t *module, uint64_t *offset) {
-  callstack_frame(context, frame, module, offset);
+  callstack_frame(((struct recorder *)context)->callstacks, frame, module, offset);
 }
 
 static void tell_module(void *context, uint32_t module, struct trace_module *out) {
   struct callstack_module found;
   memset(out, 0, sizeof *out);
-  if (!callstack_module(context, module, &found)) return;
+  if (!callstack_module(((struct recorder *)context)->callstacks, module, &found)) return;
   out->base = found.base;
   out->bias = found.bias;
   out->size = found.size;
@@ -273,14 +273,22 @@ static void tell_module(void *context, uint32_t module, struct trace_module *out
   out->path = trace_text_of(found.path);
 }
 
+/* The time by the trace's clock from which on a function is where it is. */
+static uint64_t time_of_since(const struct recorder *recorder, uint64_t since_ns) {
+  return since_ns > recorder->start_ns ? since_ns - recorder->start_ns : 0;
+}
+
 static bool tell_place(void *context, uint32_t module, uint64_t offset, struct trace_place *out) {
+  const struct recorder *recorder = context;
   struct callstack_place found;
-  if (!callstack_place(context, module, offset, &found)) return false;
+  if (!callstack_place(recorder->callstacks, module, offset, &found)) return false;
   *out = (struct trace_place){.function = trace_text_of(found.function),
                               .file = trace_text_of(found.file),
                               .line = found.line,
                               .first_column = found.first_column,
-                              .last_column = found.last_column};
+                              .last_column = found.last_column,
+                              .address = found.address,
+                              .since_ns = time_of_since(recorder, found.since_ns)};
   return true;
 }
 
@@ -335,7 +343,7 @@ static wn_status recorder_open_writer(struct recorder *recorder, const struct re
   struct trace_options file = {
       .path = options->path, .bound_bytes = options->bound_bytes, .cut = tell_of_cut};
   struct trace_stack_source source = {
-      .frame = tell_frame, .module = tell_module, .place = tell_place, .context = options->callstacks};
+      .frame = tell_frame, .module = tell_module, .place = tell_place, .context = recorder};
   recorder->start_ns = run.monotonic_ns;
   recorder->pid = run.pid;
   titles_begin(&recorder->titles, &run);
@@ -515,11 +523,12 @@ void recorder_rate(struct recorder *recorder, double rate, enum recorder_rate_ca
   trace_write_rate(recorder->writer, &event);
 }
 
-void recorder_code(struct recorder *recorder, uint64_t address, const struct callstack_place *place) {
+void recorder_code(struct recorder *recorder, const struct callstack_place *place) {
   if (!recorder_is_ours(recorder)) return;
   struct trace_code event = {.time_ns = recorder_now(recorder),
                              .thread = recorder->thread(NULL),
-                             .address = address,
+                             .address = place->address,
+                             .since_ns = time_of_since(recorder, place->since_ns),
                              .line = place->line,
                              .function = trace_text_of(place->function),
                              .file = trace_text_of(place->file ? place->file : "")};

@@ -146,8 +146,9 @@ void recorder_map_size(struct recorder *recorder, uint64_t mapping, uint64_t byt
 /* `bytes` are resident; `files` of them belong to a file or are shared. */
 void recorder_map_touched(struct recorder *recorder, uint64_t mapping, uint64_t bytes, uint64_t files);
 
-/* A name for an address in no module, which stacks that were written have: what was there then. */
-void recorder_code(struct recorder *recorder, uint64_t address, const struct callstack_place *place);
+/* Code in no module that stacks which were written have: which function is at the place's address,
+ * and since when. */
+void recorder_code(struct recorder *recorder, const struct callstack_place *place);
 
 /* Called after dlclose: writes which modules were unloaded. */
 void recorder_modules_changed(struct recorder *recorder);

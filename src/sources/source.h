@@ -76,6 +76,13 @@ struct source_format {
   const struct trace_module *(*module)(const struct source *source, uint32_t number);
   /* NULL: no places; and all of it has been read. */
   bool (*place)(const struct source *source, uint32_t module, uint64_t offset, struct trace_place *place);
+  /* For reused.h, once all events were read; all NULL: no code is made. is_reused: whether what is at
+   * the node's address depends on the time. find_owner: replaces module and offset by what a process
+   * had there at a time; false without memory. add_node: the number of a node, found or added; 0
+   * without memory. */
+  bool (*is_reused)(struct source *source, const struct trace_node *node);
+  bool (*find_owner)(struct source *source, uint32_t process, uint64_t time_ns, struct trace_node *node);
+  uint32_t (*add_node)(struct source *source, struct trace_node node);
   double (*position)(const struct source *source);
   /* NULL: the source has one process. */
   uint32_t (*process_count)(const struct source *source);

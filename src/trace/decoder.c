@@ -177,14 +177,18 @@ static enum decoder_result get_PLACE(struct decoder *decoder) {
   name.file = get_text(decoder);
   if (source->at < source->end) name.first_column = get_u32(source);
   if (source->at < source->end) name.last_column = get_u32(source);
+  if (source->at < source->end) name.address = get_varint(source);
+  if (source->at < source->end) name.since_ns = get_varint(source);
   if (source->bad) return DECODER_BAD;
   return stack_table_name(decoder->table, module, offset, &name) ? DECODER_EVENT : DECODER_NO_MEMORY;
 }
 
-/* An address in no module has a name as a frame of a language has: the first one that is read. */
 static bool name_code(struct decoder *decoder, const struct trace_code *code) {
-  struct trace_place name = {.function = code->function, .file = code->file, .line = (uint32_t)code->line};
-  return stack_table_name(decoder->table, 0, code->address, &name);
+  return stack_table_code(decoder->table, &(struct trace_place){.function = code->function,
+                                                                .file = code->file,
+                                                                .line = (uint32_t)code->line,
+                                                                .address = code->address,
+                                                                .since_ns = code->since_ns});
 }
 
 /* `module` is the chunk's number of the module of the frame before. */

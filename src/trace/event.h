@@ -78,6 +78,7 @@ struct trace_place {
   struct trace_text function, file;
   uint32_t line;                      /* 0: unknown */
   uint32_t first_column, last_column; /* characters of the line, from 1 on; 0: unknown */
+  uint64_t address, since_ns; /* of code in no module: its address, and since when it is there; or 0 */
 };
 
 /* A frame of a stack, and its callers. Every reader gives nodes numbers from 1 on, and a caller's

@@ -572,13 +572,11 @@ const struct trace_module *trace_reader_module(const struct trace_reader *reader
   return stack_table_module_of(&reader->table, module);
 }
 
-const struct trace_place *trace_reader_place(const struct trace_reader *reader, uint32_t module,
-                                             uint64_t offset) {
-  return stack_table_place(&reader->table, module, offset);
-}
-
 struct trace_tail trace_reader_tail(const struct trace_reader *reader) {
   return reader->tail;
+}
+struct stack_table *trace_reader_table(const struct trace_reader *reader) {
+  return &((struct trace_reader *)(uintptr_t)reader)->table;
 }
 
 const struct dropped *trace_reader_dropped(const struct trace_reader *reader) { return &reader->dropped; }

@@ -48,9 +48,14 @@ uint32_t trace_reader_modules(const struct trace_reader *reader);
 struct trace_node trace_reader_node(const struct trace_reader *reader, uint32_t node);
 const struct trace_module *trace_reader_module(const struct trace_reader *reader, uint32_t module);
 
+/* All of these, with their names. The caller may add nodes. */
+struct stack_table *trace_reader_table(const struct trace_reader *reader);
+
 /* The name of what is at an offset of a language's module; NULL if it has none. */
-const struct trace_place *trace_reader_place(const struct trace_reader *reader, uint32_t module,
-                                             uint64_t offset);
+static inline const struct trace_place *trace_reader_place(const struct trace_reader *reader, uint32_t module,
+                                                           uint64_t offset) {
+  return stack_table_place(trace_reader_table(reader), module, offset);
+}
 
 /* Where a record may be added behind what was read. */
 struct trace_tail {

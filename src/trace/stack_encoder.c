@@ -93,9 +93,13 @@ static void define_place(struct stack_encoder *encoder, struct byte_sink *sink, 
   put_varint(sink, found.line);
   put_cut_text(sink, found.function, TRACE_PLACE_MOST);
   put_cut_text(sink, found.file, TRACE_PLACE_MOST);
-  if (found.first_column || found.last_column) {
+  if (found.first_column || found.last_column || found.address) {
     put_varint(sink, found.first_column);
     put_varint(sink, found.last_column);
+  }
+  if (found.address) {
+    put_varint(sink, found.address);
+    put_varint(sink, found.since_ns);
   }
   put_record_end(sink, body);
 }

@@ -73,6 +73,61 @@ static uint32_t find_place(const struct stack_table *table, uint32_t module, uin
   return number;
 }
 
+/* ---- owners ---- */
+
+static bool add_owner(struct stack_table *table, const struct trace_place *name, uint32_t module,
+                      uint64_t offset) {
+  struct code_owner owner = {name->address, name->since_ns, offset, module};
+  table->owners_ordered = false;
+  return ARRAY_ADD(table->owners, table->owner_count, table->owner_capacity, owner);
+}
+
+/* Of one address and time the first one counts: what CODE tells, and that in the order of the file. */
+static int by_address(const void *a, const void *b) {
+  const struct code_owner *one = a, *other = b;
+  if (one->address != other->address) return one->address < other->address ? -1 : 1;
+  if (one->since_ns != other->since_ns) return one->since_ns < other->since_ns ? -1 : 1;
+  if (one->module != other->module) return one->module < other->module ? -1 : 1;
+  return (one->offset > other->offset) - (one->offset < other->offset);
+}
+
+/* The first owner that is not before an address and time. */
+static size_t owners_from(struct stack_table *table, uint64_t address, uint64_t since_ns) {
+  const struct code_owner least = {.address = address, .since_ns = since_ns};
+  size_t low = 0, high = table->owner_count;
+  if (!table->owners_ordered && high) qsort(table->owners, high, sizeof *table->owners, by_address);
+  table->owners_ordered = true;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (by_address(&table->owners[middle], &least) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* The owner of an address at a time; before the first one, that one. NULL: it has none. */
+static const struct code_owner *owner_at(struct stack_table *table, uint64_t address, uint64_t time_ns) {
+  size_t from = owners_from(table, address, 0),
+         behind = owners_from(table, address, time_ns + (time_ns < UINT64_MAX));
+  if (behind > from) from = owners_from(table, address, table->owners[behind - 1].since_ns);
+  const struct code_owner *owner = from < table->owner_count ? &table->owners[from] : NULL;
+  return owner && owner->address == address ? owner : NULL;
+}
+
+/* The address of a node that is code in no module, and since when its function is known to be there; or 0. */
+static uint64_t address_of(const struct stack_table *table, const struct trace_node *node,
+                           uint64_t *since_ns) {
+  const struct trace_place *place =
+      node->module && trace_is_language(stack_table_module_of(table, node->module))
+          ? stack_table_place(table, node->module, node->offset)
+          : NULL;
+  *since_ns = place ? place->since_ns : 0;
+  if (!node->module) return trace_is_cut(node) ? 0 : node->offset;
+  return place ? place->address : 0;
+}
+
 /* ---- shared ---- */
 
 bool stack_table_create(struct stack_table *table) {
@@ -97,11 +152,13 @@ void stack_table_forget(struct stack_table *table) {
   table->nodes_forgotten = table->node_count;
   table->modules_forgotten = table->module_count;
   table->place_count = 0;
+  table->owner_count = 0;
 }
 
 void stack_table_destroy(struct stack_table *table) {
   stack_table_forget(table);
   free(table->places);
+  free(table->owners);
   free(table->modules);
   free(table->nodes);
 }
@@ -137,7 +194,27 @@ bool stack_table_name(struct stack_table *table, uint32_t module, uint64_t offse
   if (!stack_table_copy_text(&named.name.function)) return false;
   if (!stack_table_copy_text(&named.name.file)) return free((void *)named.name.function.bytes), false;
   table->places[++table->place_count] = named;
-  return index_add(&table->by_place, hash_place(module, offset), table->place_count);
+  return index_add(&table->by_place, hash_place(module, offset), table->place_count) &&
+         (!name->address || add_owner(table, name, module, offset));
+}
+
+bool stack_table_code(struct stack_table *table, const struct trace_place *name) {
+  bool first = !find_place(table, 0, name->address);
+  return stack_table_name(table, 0, first ? name->address : CODE_OWNER_BASE + table->place_count, name);
+}
+
+bool stack_table_is_reused(struct stack_table *table, const struct trace_node *node) {
+  uint64_t since_ns, address = table->owner_count ? address_of(table, node, &since_ns) : 0;
+  return address &&
+         owners_from(table, address + 1, 0) - owners_from(table, address, 0) > (size_t)(node->module != 0);
+}
+
+void stack_table_find_owner(struct stack_table *table, struct trace_node *node, uint64_t time_ns) {
+  uint64_t since_ns, address = table->owner_count ? address_of(table, node, &since_ns) : 0;
+  const struct code_owner *owner = address ? owner_at(table, address, time_ns) : NULL;
+  if (!owner || (node->module && (owner->since_ns <= since_ns || owner->since_ns > time_ns))) return;
+  node->module = owner->module;
+  node->offset = owner->offset;
 }
 
 const struct trace_place *stack_table_place(const struct stack_table *table, uint32_t module,

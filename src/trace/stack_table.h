@@ -3,7 +3,12 @@
  * Nodes and modules are numbered from 1 for the life of the table; 0 is the empty stack and no
  * module. Memory grows with what the file defines, and each definition takes at least one byte of
  * it, so a hostile file gets at most some dozen times its own size. A user that needs stacks only
- * as long as their chunk is read can have them forgotten; their numbers are not given again. */
+ * as long as their chunk is read can have them forgotten; their numbers are not given again.
+ *
+ * OWNERS. At an address in no module a runtime puts one function after another. A node has the
+ * address alone, or the place of the function that was known there when its first stack was
+ * written. All functions that the file names for the address are owners of it, each since a time:
+ * of a stack of some time the frame is the last one until then. */
 #ifndef TRACE_STACK_TABLE_H
 #define TRACE_STACK_TABLE_H
 
@@ -17,6 +22,16 @@ struct named_place {
   struct trace_place name;
 };
 
+/* OWNERS. Its name is at the offset of the module. */
+struct code_owner {
+  uint64_t address, since_ns;
+  uint64_t offset;
+  uint32_t module;
+};
+
+/* The offset, in no module, of the name of an owner that has no place, unless it is the first one. */
+#define CODE_OWNER_BASE ((uint64_t)1 << 63)
+
 struct stack_table {
   struct trace_node *nodes; /* [0] is the empty stack */
   uint32_t node_count;      /* the greatest number */
@@ -29,6 +44,9 @@ struct stack_table {
   uint32_t place_count;
   size_t place_capacity;
   struct index by_node, by_module, by_place;
+  struct code_owner *owners;
+  size_t owner_count, owner_capacity;
+  bool owners_ordered; /* by address and time */
 };
 
 /* False when memory is exhausted. A failed table may be destroyed. */
@@ -67,6 +85,16 @@ bool stack_table_name(struct stack_table *table, uint32_t module, uint64_t offse
 /* That name; NULL if it has none. */
 const struct trace_place *stack_table_place(const struct stack_table *table, uint32_t module,
                                             uint64_t offset);
+
+/* Names an address in no module: one more owner of it. The address has the first name for those that
+ * do not ask for a time. False when memory is exhausted. */
+bool stack_table_code(struct stack_table *table, const struct trace_place *name);
+
+/* Whether the file has several functions at the address of a node; an address without a place may have one. */
+bool stack_table_is_reused(struct stack_table *table, const struct trace_node *node);
+
+/* Replaces module and offset of a node by those of the function that was there at a time. */
+void stack_table_find_owner(struct stack_table *table, struct trace_node *node, uint64_t time_ns);
 
 #endif
 /* SPDX-License-Identifier: MIT */

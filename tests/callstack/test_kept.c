@@ -19,7 +19,7 @@ static const wn_callstack *stack_of(const uint32_t *lines, size_t count) {
   wn_language_frame frames[DEPTH];
   for (size_t i = 0; i < count; i++)
     frames[i] = (wn_language_frame){
-        .place = callstacks_place(shared, &(struct callstack_place){"f", "a file", lines[i], 0, 0})};
+        .place = callstacks_place(shared, &(struct callstack_place){"f", "a file", lines[i], 0, 0, 0, 0})};
   const struct callstack_wish wish = {
       .depth = SIZE_MAX, .language = frames, .language_count = count, .language_only = true};
   return callstack_capture_with(shared, &wish);
@@ -153,7 +153,7 @@ static void ever_new_stacks_take_no_memory(void **state) {
   size_t before = 0;
   shared = callstacks_create(&(struct callstacks_options){0});
   for (uint32_t i = 0; i < DIGITS; i++)
-    places[i] = callstacks_place(shared, &(struct callstack_place){"f", "a file", i, 0, 0});
+    places[i] = callstacks_place(shared, &(struct callstack_place){"f", "a file", i, 0, 0, 0, 0});
   for (uint64_t round = 0, number = 1; round < ROUNDS; round++) {
     number = number * 6364136223846793005u + 1442695040888963407u;
     uint64_t digits = number >> 4;

@@ -73,7 +73,7 @@ static void places_alone_are_the_stack_of_language_frames_alone(void **state) {
   (void)state;
   shared = callstacks_create(&(struct callstacks_options){.language = "toy"});
   for (uint32_t i = 0; i < KNOWN; i++)
-    callstacks_place(shared, &(struct callstack_place){"f", "a", i + 1, 0, 0});
+    callstacks_place(shared, &(struct callstack_place){"f", "a", i + 1, 0, 0, 0, 0});
   for (uintptr_t i = 0; i < THREADS; i++)
     assert_int_equal(pthread_create(&threads[i], NULL, compare_stacks, (void *)(i + 1)), 0);
   for (int i = 0; i < THREADS; i++) {
@@ -91,7 +91,7 @@ static void stacks_of_places_are_cut_as_those_of_language_frames(void **state) {
   wn_language_frame frames[COUNT];
   wn_place places[COUNT];
   for (uint32_t i = 0; i < COUNT; i++) {
-    places[i] = callstacks_place(callstacks, &(struct callstack_place){"f", "a", i + 1, 0, 0});
+    places[i] = callstacks_place(callstacks, &(struct callstack_place){"f", "a", i + 1, 0, 0, 0, 0});
     frames[i] = (wn_language_frame){.place = places[i]};
   }
   for (size_t depth = 1; depth < COUNT + 2; depth++) {
@@ -112,8 +112,8 @@ static void stacks_of_places_are_cut_as_those_of_language_frames(void **state) {
 static void numbers_that_no_place_has_are_left_out(void **state) {
   (void)state;
   struct callstacks *callstacks = callstacks_create(&(struct callstacks_options){.language = "toy"});
-  wn_place first = callstacks_place(callstacks, &(struct callstack_place){"f", "a", 1, 0, 0}),
-           last = callstacks_place(callstacks, &(struct callstack_place){"g", "a", 2, 0, 0});
+  wn_place first = callstacks_place(callstacks, &(struct callstack_place){"f", "a", 1, 0, 0, 0, 0}),
+           last = callstacks_place(callstacks, &(struct callstack_place){"g", "a", 2, 0, 0, 0, 0});
   const wn_place whole[] = {first, last}, holes[] = {0, first, last + 1, last, UINT32_MAX};
   const wn_callstack *stack = callstack_of_places(callstacks, holes, 5, 5);
   assert_int_equal(wn_callstack_depth(stack), 2);
@@ -129,8 +129,8 @@ static void numbers_that_no_place_has_are_left_out(void **state) {
 static void a_stack_of_places_is_one_however_often_it_is_made(void **state) {
   (void)state;
   shared = callstacks_create(&(struct callstacks_options){.language = "toy"});
-  wn_place places[] = {callstacks_place(shared, &(struct callstack_place){"f", "a", 1, 0, 0}),
-                       callstacks_place(shared, &(struct callstack_place){"g", "b", 2, 0, 0})};
+  wn_place places[] = {callstacks_place(shared, &(struct callstack_place){"f", "a", 1, 0, 0, 0, 0}),
+                       callstacks_place(shared, &(struct callstack_place){"g", "b", 2, 0, 0, 0, 0})};
   const wn_callstack *stack = stack_of(shared, places, 2);
   assert_true(wn_callstack_equal(stack_of(shared, places, 2), stack));
   assert_int_equal(wn_callstack_depth(stack), 2);
@@ -144,7 +144,8 @@ static void a_stack_of_places_is_one_however_often_it_is_made(void **state) {
 static void what_is_missing_is_empty(void **state) {
   (void)state;
   shared = callstacks_create(&(struct callstacks_options){0});
-  wn_frame frame = frame_of(shared, callstacks_place(shared, &(struct callstack_place){NULL, NULL, 0, 0, 0}));
+  wn_frame frame =
+      frame_of(shared, callstacks_place(shared, &(struct callstack_place){NULL, NULL, 0, 0, 0, 0, 0}));
   assert_string_equal(frame.function, "");
   assert_string_equal(frame.file, "");
   assert_int_equal(frame.line, 0);
@@ -159,13 +160,15 @@ static void long_names_are_cut_between_characters(void **state) {
   memset(text, 'x', sizeof text - 1);
   text[sizeof text - 1] = 0;
   memcpy(text + LONGEST - 1, "\xe2\x82\xac", 3); /* one character, which the limit would cut */
-  wn_frame frame = frame_of(shared, callstacks_place(shared, &(struct callstack_place){text, text, 1, 0, 0}));
+  wn_frame frame =
+      frame_of(shared, callstacks_place(shared, &(struct callstack_place){text, text, 1, 0, 0, 0, 0}));
   assert_int_equal(strlen(frame.function), LONGEST - 1);
   assert_int_equal(strlen(frame.file), LONGEST - 1);
   text[LONGEST] = 0;
   memset(text, 'y', LONGEST);
   assert_string_equal(
-      frame_of(shared, callstacks_place(shared, &(struct callstack_place){text, text, 1, 0, 0})).function,
+      frame_of(shared, callstacks_place(shared, &(struct callstack_place){text, text, 1, 0, 0, 0, 0}))
+          .function,
       text);
   callstacks_destroy(shared);
 }
@@ -174,8 +177,8 @@ static void each_context_has_its_own_places(void **state) {
   (void)state;
   struct callstacks *a = callstacks_create(&(struct callstacks_options){.language = "a"});
   struct callstacks *b = callstacks_create(&(struct callstacks_options){.language = "b"});
-  wn_place in_a = callstacks_place(a, &(struct callstack_place){"in a", "", 1, 0, 0}),
-           in_b = callstacks_place(b, &(struct callstack_place){"in b", "", 1, 0, 0});
+  wn_place in_a = callstacks_place(a, &(struct callstack_place){"in a", "", 1, 0, 0, 0, 0}),
+           in_b = callstacks_place(b, &(struct callstack_place){"in b", "", 1, 0, 0, 0, 0});
   assert_int_equal(in_a, in_b);
   assert_string_equal(frame_of(a, in_a).function, "in a");
   assert_string_equal(frame_of(b, in_b).function, "in b");
@@ -188,7 +191,7 @@ static void a_language_is_never_unloaded(void **state) {
   (void)state;
   for (int without_loader = 0; without_loader < 2; without_loader++) {
     shared = callstacks_create(&(struct callstacks_options){.without_loader = without_loader});
-    wn_place place = callstacks_place(shared, &(struct callstack_place){"f", "", 1, 0, 0});
+    wn_place place = callstacks_place(shared, &(struct callstack_place){"f", "", 1, 0, 0, 0, 0});
     const wn_callstack *stack = stack_of(shared, &place, 1);
     uint32_t number;
     uint64_t offset;
@@ -210,7 +213,7 @@ static void only_the_language_has_names(void **state) {
   uint64_t offset;
   assert_false(callstack_place(shared, 0, 1, &found));
   callstack_frame(shared, callstack_keep(callstack_capture(shared, 5))->frame[0], &module, &offset);
-  wn_place place = callstacks_place(shared, &(struct callstack_place){"f", "", 1, 0, 0});
+  wn_place place = callstacks_place(shared, &(struct callstack_place){"f", "", 1, 0, 0, 0, 0});
   assert_false(callstack_place(shared, module, offset, &found));
   assert_false(callstack_place(shared, module, place, &found));
   callstack_frame(shared, stack_of(shared, &place, 1)->frame[0], &module, &offset);
@@ -229,7 +232,7 @@ static wn_place enter(unsigned i) {
   char function[32], file[32];
   snprintf(function, sizeof function, "function %u", i / 3);
   snprintf(file, sizeof file, "file %u", i / 100);
-  return callstacks_place(shared, &(struct callstack_place){function, file, i % 3, 0, 0});
+  return callstacks_place(shared, &(struct callstack_place){function, file, i % 3, 0, 0, 0, 0});
 }
 
 /* Each thread in another order, and looks at what it got at once. */

@@ -21,9 +21,9 @@ static struct code_map *map;
 static char map_path[64], dump_path[64];
 static char told[4096]; /* "ADDRESS NAME;" of each that was told */
 
-static void tell(uintptr_t address, const struct callstack_place *place) {
+static void tell(const struct callstack_place *place) {
   size_t length = strlen(told);
-  snprintf(told + length, sizeof told - length, "%lx %s;", (unsigned long)address, place->function);
+  snprintf(told + length, sizeof told - length, "%lx %s;", (unsigned long)place->address, place->function);
 }
 
 static int begin(void **state) {
@@ -260,6 +260,44 @@ static void a_late_name_is_that_of_the_time(void **state) {
   assert_string_equal(told, "100009 then;");
 }
 
+/* Two functions come late, which were there one after the other; a third was made later than that was
+ * asked for. Another address was asked for before. */
+static void functions_that_come_late_are_told(void **state) {
+  (void)state;
+  begin_dump((uint32_t)getpid());
+  append_load(0x100000, 0x40, 1, "old");
+  append_load(0x100040, 0x40, 2, "next");
+  is_at(0x100048, "next");
+  uint64_t made_ns = os_monotonic_ns();
+  is_at(0x100008, "old");
+  uint64_t asked_ns = os_monotonic_ns();
+  append_load(0x100000, 0x80, made_ns, "second");
+  append_load(0x100000, 0x80, asked_ns + 1, "third");
+  append_load(0x100000, 0x40, asked_ns + 1000000000, "fourth");
+  code_map_refresh(map, true);
+  assert_string_equal(told, "100009 second;");
+  is_at(0x100008, "fourth");
+  is_at(0x100048, "third");
+  assert_string_equal(told, "100009 second;");
+}
+
+/* A place tells the address, and since when the function is there. */
+static void places_have_address_and_time(void **state) {
+  (void)state;
+  struct callstack_place place;
+  begin_dump((uint32_t)getpid());
+  append_load(0x100000, 0x40, 7, "one");
+  code_map_refresh(map, true);
+  wn_place number = map->code.place(&map->code, 0x100009), other = map->code.place(&map->code, 0x10000a);
+  assert_true(number && other && number != other);
+  uint32_t module;
+  uint64_t offset;
+  callstack_frame(callstacks, FRAME_PLACE | number, &module, &offset);
+  assert_true(callstack_place(callstacks, module, offset, &place));
+  assert_int_equal(place.address, 0x100009);
+  assert_int_equal(place.since_ns, 7);
+}
+
 static void a_dump_of_another_process_is_left_alone(void **state) {
   (void)state;
   begin_dump((uint32_t)getpid() + 1);
@@ -423,6 +461,8 @@ int main(void) {
       CASE(functions_of_a_dump_have_names_and_move),
       CASE(a_record_counts_when_it_is_whole),
       CASE(a_late_name_is_that_of_the_time),
+      CASE(functions_that_come_late_are_told),
+      CASE(places_have_address_and_time),
       CASE(a_dump_of_another_process_is_left_alone),
       CASE(random_functions_are_found),
       CASE(threads_may_ask_at_once),

@@ -206,6 +206,34 @@ static void the_decoder_reads_names_of_a_language(void **state) {
   stack_table_destroy(&table);
 }
 
+/* A place of code that a runtime made, and a later function at its address. */
+static void code_has_address_and_time(void **state) {
+  (void)state;
+  static const unsigned char bytes[] = {
+      0xa1, 0x14, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x40, 0x00, 0x80, 0x80,
+      0x80, 0x08, 0x00, 0x00, 0x03, '[',  'l',  ']', /* module */
+      0xae, 0x0c, 0x01, 0x05, 0x07, 0x01, 'f',  0x02, 'a',  '.',  0,    0,    0x64, 0x0a /* place */,
+      0xbc, 0x08, 0x00, 0x64, 0x09, 0x01, 'g',  0x01, 'b',  0x14 /* code */};
+  struct stack_table table;
+  assert_true(stack_table_create(&table));
+  struct decoder decoder = {.table = &table};
+  struct trace_event event;
+  struct trace_run run;
+  decoder_begin(&decoder, bytes, sizeof bytes, 1000, 1e-4);
+  assert_int_equal(decoder_next(&decoder, &event, &run), DECODER_EVENT);
+  assert_int_equal(event.code.address, 100);
+  assert_int_equal(event.code.since_ns, 20);
+  const struct trace_place *place = stack_table_place(&table, 1, 5);
+  assert_non_null(place);
+  assert_int_equal(place->address, 100);
+  assert_int_equal(place->since_ns, 10);
+  struct trace_node node = {.module = 1, .offset = 5};
+  stack_table_find_owner(&table, &node, 20);
+  assert_string_equal(stack_table_place(&table, node.module, node.offset)->function.bytes, "g");
+  decoder_destroy(&decoder);
+  stack_table_destroy(&table);
+}
+
 /* A collected heap's records, by docs/trace-format.md: kind with its top bit set, length, time,
  * fields. */
 static const struct {
@@ -290,6 +318,7 @@ int main(void) {
       cmocka_unit_test(the_decoder_reads_the_example),
       cmocka_unit_test(the_encoder_names_frames_of_a_language),
       cmocka_unit_test(the_decoder_reads_names_of_a_language),
+      cmocka_unit_test(code_has_address_and_time),
       cmocka_unit_test(records_of_heaps_are_written_as_the_page_says),
       cmocka_unit_test(a_record_that_does_not_fit_changes_no_state),
   };

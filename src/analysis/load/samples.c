@@ -21,6 +21,7 @@
 #include "base/hash.h"
 #include "sources/files/open.h"
 #include "sources/memory_bound.h"
+#include "sources/reused.h"
 #include "sources/source.h"
 #include <math.h>
 #include <stdlib.h>
@@ -408,6 +409,27 @@ static bool give_types(struct loading *loading) {
   return samples->row_types;
 }
 
+/* Gives each stack the functions that were there at its time. */
+static bool samples_find_owners(struct loading *loading) {
+  struct samples *samples = loading->samples;
+  struct reused reused = {.source = NULL};
+  bool done = reused_begin(&reused, samples->source);
+  for (size_t i = 0; done && reused.is && i < loading->born_count; i++) {
+    struct trace_sample *born = &loading->born[i];
+    done = reused_find(&reused, born->thread, born->time_ns, &born->stack);
+  }
+  for (size_t i = 0; done && reused.is && i < loading->change_count; i++) {
+    struct change *change = &loading->changes[i];
+    done = reused_find(&reused, change->thread, change->time_ns, &change->stack);
+  }
+  for (size_t i = 0; done && reused.is && i < samples->mapped.count; i++) {
+    struct row *row = &samples->mapped.rows[i];
+    done = reused_find(&reused, row->thread, row->begin_ns, &row->stack);
+  }
+  reused_destroy(&reused);
+  return done;
+}
+
 static bool samples_join(struct loading *loading) {
   struct samples *samples = loading->samples;
   if (source_process_count(samples->source) == 1) /* the times of several are not told apart */
@@ -516,8 +538,9 @@ wn_status samples_read(struct source *source, const char *name, samples_progress
   struct loading loading = {.samples = samples};
   bool done =
       (ARRAY_ADD(samples->rates, samples->rate_count, loading.rate_capacity, source_run(source)->rate)) &&
-      samples_collect(&loading, progress, context) && samples_join(&loading) && processes_read(samples) &&
-      asleep_find(samples) && samples_complete(samples) && samples_count_cut(samples);
+      samples_collect(&loading, progress, context) && samples_find_owners(&loading) &&
+      samples_join(&loading) && processes_read(samples) && asleep_find(samples) &&
+      samples_complete(samples) && samples_count_cut(samples);
   free(loading.born);
   free(loading.changes);
   block_types_destroy(&loading.types);

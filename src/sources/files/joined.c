@@ -7,10 +7,11 @@
 #include "sources/files/open.h"
 #include "sources/modules.h"
 #include "trace/dropped.h"
+#include "trace/stack_table.h"
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { RUN_TEXTS = 8 };
+enum { RUN_TEXTS = 8, OWNER_BITS = 32 };
 
 struct part {
   char *path;
@@ -309,13 +310,64 @@ static bool name_address(const struct joined *joined, uint64_t address, struct t
   return named;
 }
 
+/* An owner (OWNERS of stack_table.h) that is not the first one of an address; its offset has the process, too. */
+static bool name_owner(const struct joined *joined, uint64_t offset, struct trace_place *out) {
+  uint64_t process = (offset & ~CODE_OWNER_BASE) >> OWNER_BITS;
+  const struct source *part = process < joined->count ? joined->parts[process].source : NULL;
+  return part && source_place(part, 0, offset - (process << OWNER_BITS), out);
+}
+
 static bool joined_place(const struct source *source, uint32_t number, uint64_t offset,
                          struct trace_place *out) {
+  if (!number && offset >= CODE_OWNER_BASE) return name_owner(joined_of(source), offset, out);
   if (!number) return name_address(joined_of(source), offset, out);
   const struct joined_module *module = &joined_of(source)->stacks.modules[number - 1];
   const struct part *part = &joined_of(source)->parts[module->source];
   return trace_is_language(&module->module) && part->source &&
          source_place(part->source, module->local, offset, out);
+}
+
+/* The source of a process, and the node there as far as it may be code that the process made. NULL:
+ * it is not. */
+static struct source *joined_localize(struct joined *joined, uint32_t process, struct trace_node *node) {
+  struct source *part = joined->parts[process].has_places ? joined->parts[process].source : NULL;
+  if (!part || !node->module) return part;
+  const struct joined_module *module = &joined->stacks.modules[node->module - 1];
+  if (module->source != process || !trace_is_language(&module->module)) return NULL;
+  node->module = module->local;
+  return part;
+}
+
+static bool joined_is_reused(struct source *source, const struct trace_node *node) {
+  struct joined *joined = joined_of(source);
+  for (uint32_t i = 0; i < joined->count; i++) {
+    struct trace_node local = *node;
+    struct source *part = joined_localize(joined, i, &local);
+    if (part && part->format->is_reused && part->format->is_reused(part, &local)) return true;
+  }
+  return false;
+}
+
+static bool joined_find_owner(struct source *source, uint32_t process, uint64_t time_ns,
+                              struct trace_node *node) {
+  struct joined *joined = joined_of(source);
+  struct trace_node local = *node;
+  struct source *part = joined_localize(joined, process, &local);
+  if (!part || !part->format->find_owner) return true;
+  uint32_t before = local.module;
+  if (!part->format->find_owner(part, 0, time_ns - joined->parts[process].process.begin_ns, &local))
+    return false;
+  node->offset = local.offset;
+  if (!local.module && local.offset >= CODE_OWNER_BASE) node->offset |= (uint64_t)process << OWNER_BITS;
+  if (local.module == before) return true;
+  node->module =
+      local.module ? joined_module(&joined->stacks, source_module(part, local.module), process, local.module)
+                   : 0;
+  return node->module || !local.module;
+}
+
+static uint32_t joined_add_node(struct source *source, struct trace_node node) {
+  return joined_node(&joined_of(source)->stacks, &node);
 }
 
 static double joined_position(const struct source *source) {
@@ -341,6 +393,9 @@ static const struct source_format format = {.close = close_joined,
                                             .module_count = joined_module_count,
                                             .module = module_joined,
                                             .place = joined_place,
+                                            .is_reused = joined_is_reused,
+                                            .find_owner = joined_find_owner,
+                                            .add_node = joined_add_node,
                                             .position = joined_position,
                                             .process_count = joined_process_count,
                                             .process = joined_process};

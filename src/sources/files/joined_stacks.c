@@ -38,11 +38,13 @@ static char *joined_stacks_copy_path(const struct trace_text *path) {
   return copy;
 }
 
-/* The number of a module; 0 without memory. */
-static uint32_t number_module(struct joined_stacks *stacks, const struct trace_module *module, uint32_t index,
-                              uint32_t local) {
-  for (size_t i = 0; i < stacks->module_count; i++)
-    if (is_same_file(&stacks->modules[i].module, module)) return (uint32_t)i + 1;
+uint32_t joined_module(struct joined_stacks *stacks, const struct trace_module *module, uint32_t index,
+                       uint32_t local) {
+  for (size_t i = 0; i < stacks->module_count; i++) {
+    const struct joined_module *known = &stacks->modules[i];
+    if (is_same_file(&known->module, module) || (known->source == index && known->local == local))
+      return (uint32_t)i + 1;
+  }
   if (!array_reserve(&stacks->modules, &stacks->module_capacity, stacks->module_count + 1,
                      sizeof *stacks->modules))
     return 0;
@@ -60,7 +62,7 @@ static bool join_module(struct joined_stacks *stacks, struct joined_numbers *num
   if (!local || local > source_module_count(source)) return *module = 0, true;
   if (!joined_stacks_reach(&numbers->modules, &numbers->module_capacity, local)) return false;
   uint32_t *number = &numbers->modules[local];
-  if (!*number) *number = number_module(stacks, source_module(source, local), index, local);
+  if (!*number) *number = joined_module(stacks, source_module(source, local), index, local);
   return *module = *number, *number != 0;
 }
 
@@ -70,8 +72,7 @@ static bool is_same_node(const struct trace_node *one, const struct trace_node *
   return one->parent == other->parent && one->module == other->module && one->offset == other->offset;
 }
 
-/* The number of a node; 0 without memory. */
-static uint32_t number_node(struct joined_stacks *stacks, const struct trace_node *node) {
+uint32_t joined_node(struct joined_stacks *stacks, const struct trace_node *node) {
   struct index_walk walk = {.hash = hash_combine(hash_combine(node->parent, node->module), node->offset)};
   uint32_t known;
   while ((known = index_next(&stacks->by_node, &walk)))
@@ -102,7 +103,7 @@ bool joined_stack(struct joined_stacks *stacks, struct joined_numbers *numbers, 
     struct trace_node node = source_stack(source, numbers->path[--depth]);
     node.parent = above;
     if (!join_module(stacks, numbers, source, index, &node.module)) return false;
-    above = numbers->stacks[numbers->path[depth]] = number_node(stacks, &node);
+    above = numbers->stacks[numbers->path[depth]] = joined_node(stacks, &node);
     if (!above) return false;
   }
   return *stack = above, true;

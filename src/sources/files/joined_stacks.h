@@ -31,6 +31,11 @@ struct joined_numbers {
 bool joined_stack(struct joined_stacks *stacks, struct joined_numbers *numbers, const struct source *source,
                   uint32_t index, uint32_t *stack);
 
+/* The common number of a source's module, and that of a node; 0 without memory. */
+uint32_t joined_module(struct joined_stacks *stacks, const struct trace_module *module, uint32_t index,
+                       uint32_t local);
+uint32_t joined_node(struct joined_stacks *stacks, const struct trace_node *node);
+
 void joined_numbers_destroy(struct joined_numbers *numbers);
 void joined_stacks_destroy(struct joined_stacks *stacks);
 /* SPDX-License-Identifier: MIT */

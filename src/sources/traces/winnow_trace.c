@@ -61,6 +61,21 @@ static bool winnow_trace_place(const struct source *source, uint32_t module, uin
   return found;
 }
 
+static bool winnow_trace_is_reused(struct source *source, const struct trace_node *node) {
+  return stack_table_is_reused(trace_reader_table(reader_of(source)), node);
+}
+
+static bool winnow_trace_find_owner(struct source *source, uint32_t process, uint64_t time_ns,
+                                    struct trace_node *node) {
+  (void)process;
+  stack_table_find_owner(trace_reader_table(reader_of(source)), node, time_ns);
+  return true;
+}
+
+static uint32_t winnow_trace_add_node(struct source *source, struct trace_node node) {
+  return stack_table_node(trace_reader_table(reader_of(source)), node);
+}
+
 static double winnow_trace_position(const struct source *source) {
   return trace_reader_position(reader_of(source));
 }
@@ -75,6 +90,9 @@ static const struct source_format format = {.close = winnow_trace_close_trace,
                                             .module_count = winnow_trace_module_count,
                                             .module = winnow_trace_module,
                                             .place = winnow_trace_place,
+                                            .is_reused = winnow_trace_is_reused,
+                                            .find_owner = winnow_trace_find_owner,
+                                            .add_node = winnow_trace_add_node,
                                             .position = winnow_trace_position};
 
 /* ---- shared ---- */

@@ -29,6 +29,26 @@ names_of_made_functions_stay_in_joined_traces() {
   done
 }
 
+# The record of a function may come when all its blocks are allocated: it has a time.
+functions_that_are_told_late_have_their_blocks() {
+  [ "$(uname -m)" = x86_64 ] || skip "the program makes code for x86-64"
+  [ "$tiny" = 0 ] || skip "blocks get lost in tiny tables"
+  local wanted found
+  ends_well "$winnow" record -q -o trace --rate 1 -- "$programs/makes_code" DUMP
+  for wanted in old:100 new:200; do
+    found=$(calls_to "${wanted%:*}" "${wanted##*:}")
+    [ "$found" = 1000 ] || fail "$wanted: $found"
+  done
+  "$winnow" report trace >report
+  grep -Eq '^ +200 kB .* new +app\.js:9 +< call' report || fail "$(cat report)"
+  rm trace
+  ends_well "$winnow" record -q -f -o trace --rate 1 -- sh -c "'$programs/makes_code' DUMP; '$programs/makes_code' DUMP"
+  for wanted in old:100 new:200; do
+    found=$(calls_to "${wanted%:*}" "${wanted##*:}")
+    [ "$found" = 2000 ] || fail "of both, $wanted: $found"
+  done
+}
+
 programs_that_make_code_do_as_without() {
   [ "$(uname -m)" = x86_64 ] || skip "the program makes code for x86-64"
   local how rate
