@@ -1,9 +1,10 @@
 /* Places in the programs of a language. On callstacks, a frame of the language is a place.
  *
- * A place is a function, a file and a line; of code that a runtime made it has the address, too. It has a number, by which it stands on a stack, among
- * native frames (FRAME_PLACE of stack.h). All places are in one module, which has the language's
- * name for a path and lies at PLACES_BASE, where no code does. Code that compares or encodes stacks
- * treats all frames alike; code that shows a stack looks up the places' names.
+ * A place is a function, a file and a line; of code that a runtime made it has the address, too. It
+ * has a number, by which it stands on a stack, among native frames (FRAME_PLACE of stack.h). All
+ * places are in one module, which has the language's name for a path and lies at PLACES_BASE, where
+ * no code does. Code that compares or encodes stacks treats all frames alike; code that shows a
+ * stack looks up the places' names.
  *
  * KEYS: a caller that would enter a place often may note its number under a key, a hash of all from
  * which the place follows, and then finds it without the place's texts and without the lock. Two

@@ -201,8 +201,8 @@ static char *code_map_read_name(const struct code_map *map, const struct code *c
   return name && *name ? name : NULL;
 }
 
-/* The place of the function at an address; its name is at `name`, or if that is NULL, in the file. False:
- * the name cannot be read. */
+/* The place of a function, without an address; its name is at `name`, or if that is NULL, in the
+ * file. False: the name cannot be read. */
 static bool code_map_describe(const struct code_map *map, const struct code *code, char *name,
                               struct callstack_place *out) {
   if (!name) name = code_map_read_name(map, code);

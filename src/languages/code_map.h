@@ -11,10 +11,10 @@
  *
  * LATE. A runtime may write of a function long after it made it, since it collects what it writes.
  * Until then stacks get the name of the function that was there before, or none. So each address
- * that was asked for is noted with the time at which it was asked for last. A function that comes and
- * was there by then is told by `tell`, with the address and since when it is there, so that a reader
- * of the stacks can name the address by the time of each stack. A file without times tells only of
- * addresses that have no name yet.
+ * that was asked for is noted with the time of the last question. A function that is entered, and
+ * was there by then, is told by `tell`, with the address and since when it is there, so that a
+ * reader of the stacks can name the address by the time of each stack. A file without times tells
+ * only of addresses that have no name yet.
  *
  * INDEX. Each bucket is a chain of the functions that have a byte in one of its pages, the last one
  * first. A function that covers an older one takes it out of the bucket, so a chain stays

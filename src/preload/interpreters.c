@@ -83,8 +83,7 @@ static void take_looking(void) {
 /* ---- shared ---- */
 
 bool interpreters_find(struct callstacks *callstacks, const struct python **python,
-                       void (*tell)(const struct callstack_place *),
-                       char reason[INTERPRETER_REASON_BYTES]) {
+                       void (*tell)(const struct callstack_place *), char reason[INTERPRETER_REASON_BYTES]) {
   *python = NULL;
   _Static_assert((int)INTERPRETER_REASON_BYTES >= (int)PYTHON_REASON_BYTES &&
                      (int)INTERPRETER_REASON_BYTES >= (int)PERL_REASON_BYTES,

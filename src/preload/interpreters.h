@@ -17,8 +17,7 @@ enum { INTERPRETER_REASON_BYTES = 160 };
  * says why; but not of a library that another program than perl has for its scripts. `tell`: as
  * that of a struct code_map. */
 bool interpreters_find(struct callstacks *callstacks, const struct python **python,
-                       void (*tell)(const struct callstack_place *),
-                       char reason[INTERPRETER_REASON_BYTES]);
+                       void (*tell)(const struct callstack_place *), char reason[INTERPRETER_REASON_BYTES]);
 
 /* Looks for CPython in the library whose code called us, without a lock; that must not be unloaded
  * meanwhile. `*python`: NULL if it is not there, or another interpreter was found before. Otherwise as

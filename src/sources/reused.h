@@ -1,6 +1,6 @@
 /* Stacks with code in no module at whose addresses a runtime has put one function after another.
- * Such a stack has one number, whichever function was there: what it had is chosen by its time. Used
- * once all events were read. */
+ * Such a stack has one number, whichever function was there: what it had is chosen by its time.
+ * Used once all events were read. */
 #pragma once
 
 #include "sources/source.h"
@@ -18,7 +18,7 @@ struct reused {
 bool reused_begin(struct reused *reused, struct source *source);
 void reused_destroy(struct reused *reused);
 
-/* Replaces the number of a stack that a thread had at a time by that of the one with the functions that
- * were there then. False without memory. */
+/* Replaces the number of a stack that a thread had at a time by that of the one with the functions
+ * that were there then. False without memory. */
 bool reused_find(struct reused *reused, uint32_t thread, uint64_t time_ns, uint32_t *stack);
 /* SPDX-License-Identifier: MIT */

@@ -82,7 +82,7 @@ static bool add_owner(struct stack_table *table, const struct trace_place *name,
   return ARRAY_ADD(table->owners, table->owner_count, table->owner_capacity, owner);
 }
 
-/* Of one address and time the first one counts: what CODE tells, and that in the order of the file. */
+/* Of one address and time the first one counts: what CODE tells, in the order of the file. */
 static int by_address(const void *a, const void *b) {
   const struct code_owner *one = a, *other = b;
   if (one->address != other->address) return one->address < other->address ? -1 : 1;
@@ -116,7 +116,8 @@ static const struct code_owner *owner_at(struct stack_table *table, uint64_t add
   return owner && owner->address == address ? owner : NULL;
 }
 
-/* The address of a node that is code in no module, and since when its function is known to be there; or 0. */
+/* The address of a node that is code in no module, and since when its place's function is there; 0:
+ * none. */
 static uint64_t address_of(const struct stack_table *table, const struct trace_node *node,
                            uint64_t *since_ns) {
   const struct trace_place *place =

@@ -29,7 +29,7 @@ struct code_owner {
   uint32_t module;
 };
 
-/* The offset, in no module, of the name of an owner that has no place, unless it is the first one. */
+/* Offsets in no module of the names of owners without a place, but for an address's first one. */
 #define CODE_OWNER_BASE ((uint64_t)1 << 63)
 
 struct stack_table {
@@ -90,10 +90,12 @@ const struct trace_place *stack_table_place(const struct stack_table *table, uin
  * do not ask for a time. False when memory is exhausted. */
 bool stack_table_code(struct stack_table *table, const struct trace_place *name);
 
-/* Whether the file has several functions at the address of a node; an address without a place may have one. */
+/* Whether what a node stands for may depend on the time: it has an address, and an owner of that beside
+ * its own place. Sorts the owners if they are not in order. */
 bool stack_table_is_reused(struct stack_table *table, const struct trace_node *node);
 
-/* Replaces module and offset of a node by those of the function that was there at a time. */
+/* Replaces module and offset of a node by those of the owner of its address at a time. Before all of
+ * them an address has the first one, and a place stays; so does any other node. */
 void stack_table_find_owner(struct stack_table *table, struct trace_node *node, uint64_t time_ns);
 
 #endif

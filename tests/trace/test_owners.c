@@ -113,7 +113,7 @@ static void other_frames_stay(void **state) {
   assert_false(is_reused(binary, 100));
 }
 
-/* A million questions about 100,000 owners of one address take no longer than of 100,000 addresses. */
+/* Half of the owners have one address; the other numbers are any. */
 static void any_numbers_are_survived(void **state) {
   (void)state;
   enum { OWNERS = 100000, QUESTIONS = 1000000 };

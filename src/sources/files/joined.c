@@ -310,7 +310,8 @@ static bool name_address(const struct joined *joined, uint64_t address, struct t
   return named;
 }
 
-/* An owner (OWNERS of stack_table.h) that is not the first one of an address; its offset has the process, too. */
+/* An owner (OWNERS of stack_table.h) that is not the first one of its address: its offset has the
+ * process, too. */
 static bool name_owner(const struct joined *joined, uint64_t offset, struct trace_place *out) {
   uint64_t process = (offset & ~CODE_OWNER_BASE) >> OWNER_BITS;
   const struct source *part = process < joined->count ? joined->parts[process].source : NULL;
