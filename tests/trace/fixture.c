@@ -70,7 +70,8 @@ static bool same_place(const struct trace_place *read, uint32_t module, uint64_t
   if (!fixture_place(module, offset, &place)) return !read;
   return read && read->line == place.line && read->first_column == place.first_column &&
          read->last_column == place.last_column && same_texts(&read->function, &place.function) &&
-         same_texts(&read->file, &place.file);
+         same_texts(&read->file, &place.file) && read->address == place.address &&
+         read->since_ns == place.since_ns;
 }
 
 /* ---- one function for each record of events.def: made-up contents ---- */
@@ -181,7 +182,9 @@ bool fixture_place(uint32_t module, uint64_t offset, struct trace_place *out) {
                               .file = trace_text_of(files[offset % 3]),
                               .line = (uint32_t)(offset % 5 ? hash_mix(offset) >> 40 : 0),
                               .first_column = (uint32_t)(offset % 3 ? offset % 200 : 0),
-                              .last_column = (uint32_t)(offset % 3 ? offset % 300 : 0)};
+                              .last_column = (uint32_t)(offset % 3 ? offset % 300 : 0),
+                              .address = offset % 7 ? 0 : 0x7e0000000000u + offset,
+                              .since_ns = offset % 14 ? 0 : offset * 1000};
   return true;
 }
 
