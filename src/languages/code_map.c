@@ -237,6 +237,9 @@ static wn_place place_of_all(struct code_map *map) {
   return map->all;
 }
 
+/* When this thread has last called code_map_refresh. Its address is the thread's mark in `busy`. */
+static _Thread_local uint64_t own;
+
 /* ---- addresses that were asked for ---- */
 
 /* Return addresses, so the function is that of the byte before. */
@@ -254,7 +257,7 @@ static struct code_asked *code_map_ask(struct code_map *map, uintptr_t address) 
     addresses->asked[at] = (struct code_asked){.address = address, .next = *first};
     *first = at;
   }
-  if (at) addresses->asked[at].last_ns = os_monotonic_ns();
+  if (at) addresses->asked[at].last_ns = own;
   return at ? &addresses->asked[at] : NULL;
 }
 
@@ -442,8 +445,6 @@ static bool has_changed(const struct code_file *file) {
          touched(&state) != file->touched_ns;
 }
 
-static _Thread_local char own; /* whose address is the thread's mark in `busy` */
-
 static bool code_map_take(struct code_map *map) {
   uintptr_t free = 0;
   return code_map_begun(map) &&
@@ -494,6 +495,7 @@ void code_map_mapped(struct code_map *map, int descriptor) {
 
 void code_map_refresh(struct code_map *map, bool now) {
   uint64_t time = os_monotonic_ns(), due = atomic_load_explicit(&map->due_ns, memory_order_relaxed);
+  own = time;
   if ((!now && time < due) || !code_map_take(map)) return;
   if (map->is_copy) return code_map_give(map);
   atomic_store_explicit(&map->due_ns, time + look_each_ns, memory_order_relaxed);

@@ -78,7 +78,8 @@ static inline bool code_map_begun(const struct code_map *map) {
 /* The program has mapped a file as executable: it may be a jitdump. */
 void code_map_mapped(struct code_map *map, int descriptor);
 
-/* Enters what the files have got since, if it is time to look, or if `now`. */
+/* Enters what the files have got since, if it is time to look, or if `now`. A thread calls it before
+ * it asks `code` for the frames of a stack, which counts as the time of these questions. */
 void code_map_refresh(struct code_map *map, bool now);
 
 /* In a forked child, which has its parent's code: of what it makes no file is read. */
