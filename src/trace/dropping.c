@@ -150,13 +150,16 @@ static bool dropping_drop(struct disk_bound *bound, int descriptor, uint64_t seq
   return true;
 }
 
-/* Chunks that are holes already have their bits cleared on the way. */
+/* Chunks that are holes already have their bits cleared on the way. A search that finds none is repeated
+ * if a chunk was taken meanwhile: other threads may have dropped all chunks that the search looked at, and
+ * sealed others. */
 static bool drop_oldest(struct disk_bound *bound, int descriptor, struct dropped_chunks *dropped) {
   bool gone = false;
   for (int i = 0; i < CHUNKS_MOST && !gone; i++) {
-    uint64_t sequence;
-    if (!find_oldest(bound, &sequence) || !dropping_drop(bound, descriptor, sequence, dropped, &gone))
-      return false;
+    uint64_t sequence, next = atomic_load_explicit(bound->next, memory_order_relaxed);
+    bool found = find_oldest(bound, &sequence);
+    if (!found && atomic_load_explicit(bound->next, memory_order_relaxed) == next) return false;
+    if (found && !dropping_drop(bound, descriptor, sequence, dropped, &gone)) return false;
   }
   return gone;
 }

@@ -2,10 +2,12 @@
  * that. */
 #include "support/test.h"
 
+#include "base/os.h"
 #include "trace/chunk.h"
 #include "trace/chunk_file.h"
 #include "trace/event.h"
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +139,59 @@ static void a_chunk_that_is_sealed_late_is_dropped(void **state) {
   unlink(path);
 }
 
+/* The ring of a bound, on a page that its next reader faults at: the handler does then what other
+ * threads do at that instant. */
+static struct {
+  struct chunk_file file;
+  void *page;
+  unsigned faults;
+} delayed;
+
+static struct dropped_chunks dropped_by_others;
+
+/* Others drop all chunks that the reader of the ring knows of, and take and seal more. */
+static void others_go_on(int signal) {
+  (void)signal;
+  if (delayed.faults++) abort();
+  mprotect(delayed.page, os_page_bytes(), PROT_READ | PROT_WRITE);
+  struct taken_chunk taken;
+  for (uint64_t last = delayed.file.next; dropped_by_others.count < last - 1;) {
+    if (!chunk_file_take(&delayed.file, false, &taken, &dropped_by_others)) abort();
+    seal(&delayed.file, taken.sequence);
+  }
+}
+
+/* A thread that is delayed while it looks for the oldest chunk finds those that were taken meanwhile. */
+static void chunks_that_are_taken_during_a_search_are_found(void **state) {
+  (void)state;
+  enum { MOST = 12 };
+  struct dropped_chunks dropped = {0};
+  struct taken_chunk taken;
+  struct sigaction action = {.sa_handler = others_go_on}, before;
+  assert_int_equal(chunk_file_open(&delayed.file, path, 0), WN_OK);
+  assert_true(chunk_file_bind(&delayed.file, MOST * CHUNK_BYTES));
+  struct disk_bound *bound = &delayed.file.bound;
+  void *ring = (void *)bound->sealed;
+  size_t page = os_page_bytes();
+  delayed.page = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_true(delayed.page != MAP_FAILED && bound->window / 8 <= page);
+  bound->sealed = delayed.page;
+  while (!dropped.count) {
+    assert_true(chunk_file_take(&delayed.file, false, &taken, &dropped));
+    seal(&delayed.file, taken.sequence);
+  }
+  sigaction(SIGSEGV, &action, &before);
+  mprotect(delayed.page, page, PROT_NONE);
+  assert_true(chunk_file_take(&delayed.file, false, &taken, &dropped));
+  sigaction(SIGSEGV, &before, NULL);
+  assert_int_equal(delayed.faults, 1);
+  bound->sealed = ring;
+  munmap(delayed.page, page);
+  chunk_file_close(&delayed.file);
+  chunk_file_free(&delayed.file);
+  unlink(path);
+}
+
 int main(void) {
   snprintf(path, sizeof path, "test_dropping.%d", (int)getpid());
   const struct CMUnitTest tests[] = {
@@ -144,6 +199,7 @@ int main(void) {
       cmocka_unit_test(a_chunk_without_a_seal_stays),
       cmocka_unit_test(one_call_looks_at_few_chunks),
       cmocka_unit_test(a_chunk_that_is_sealed_late_is_dropped),
+      one_thread_test(chunks_that_are_taken_during_a_search_are_found),
   };
   return RUN_TESTS(tests);
 }
