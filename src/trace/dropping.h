@@ -21,6 +21,10 @@
  *   times those of the bound. A chunk that was written for longer than all of those stays in the
  *   file. The other half keeps a thread that was delayed from taking the bit of a new chunk for
  *   that of an old one.
+ * - NO WAIT. A thread that finds no chunk to drop has no room, even if other threads are about to
+ *   make some. For each thread that is taking a chunk up to three count: the one that its stream
+ *   still has, its `growing`, and its new space or the chunk that it is dropping. So the bound
+ *   needs room for chunk 0, a chunk of each stream, and two for each thread that takes one.
  * - The descriptor is compared with the file just before a hole is punched, since the program may
  *   close it (chunk_file.h).
  *
