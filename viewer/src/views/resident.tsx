@@ -18,18 +18,18 @@ const LEAST_PART = 0.002;
 
 function rowsOf({ parts, rss_bytes: resident }: Parts): [string, string][] {
   return parts
-    .filter(({ name, bytes: { estimate, high } }) => name === 'blocks' || Math.max(high, -estimate) > LEAST_PART * resident)
-    .map(({ text, bytes: part }) => [text, part.estimate < 0 ? `−${bytes(-part.estimate)}` : part.low === part.high ? bytes(part.estimate) : withError(part)]);
+    .filter(({ name, bytes: { high } }) => name === 'blocks' || high > LEAST_PART * resident)
+    .map(({ text, bytes: part }) => [text, part.low === part.high ? bytes(part.estimate) : withError(part)]);
 }
 
 /** When it was, how much if not the most, and the two largest parts: "at 3.27 s: 40.1 MB malloc blocks + 2.20 MB code and files …";
  *  empty: it could not be taken apart. */
 export const shortOf = ({ parts, at_ns, rss_bytes: resident, most_bytes: most }: Parts): string =>
   parts.length === 0 ? '' : `${resident < 0.98 * most ? `${bytes(resident)} ` : ''}at ${duration(at_ns)}: ${[...parts]
-    .sort((one, other) => Math.abs(other.bytes.estimate) - Math.abs(one.bytes.estimate))
+    .sort((one, other) => other.bytes.estimate - one.bytes.estimate)
     .slice(0, 2)
-    .map(({ text, bytes: { estimate } }, index) => `${estimate < 0 ? '− ' : index ? '+ ' : ''}${bytes(Math.abs(estimate))} ${text}`)
-    .join(' ')}${parts.length > 2 ? ' …' : ''}`;
+    .map(({ text, bytes: { estimate } }) => `${bytes(estimate)} ${text}`)
+    .join(' + ')}${parts.length > 2 ? ' …' : ''}`;
 
 /** Whoever mapped less than this share of it is not listed. */
 const LEAST = 0.01;
