@@ -34,7 +34,8 @@ static uint64_t time_language(size_t depth, bool alone) {
   wn_language_frame frames[64];
   for (size_t i = 0; i < depth; i++)
     frames[i] = (wn_language_frame){
-        callstacks_place(callstacks, &(struct callstack_place){"f", "file", (unsigned)i / 2, 0, 0}),
+        callstacks_place(callstacks,
+                         &(struct callstack_place){.function = "f", .file = "file", .line = (unsigned)i / 2}),
         native[i]};
   const struct callstack_wish wish = {.depth = alone ? depth : 2 * depth,
                                       .language = frames,

@@ -293,7 +293,8 @@ static void assert_trend(void (*program)(void), const char *function, const char
       group = &table.tree.groups[i];
   }
   assert_non_null(group);
-  assert_string_equal(trend_of(&table, NULL, group, SITES_BY_SELF, &(struct verdict){VERDICT_NONE}), trend);
+  assert_string_equal(trend_of(&table, NULL, group, SITES_BY_SELF, &(struct verdict){.kind = VERDICT_NONE}),
+                      trend);
   table_destroy(&table);
   report_destroy(&report);
   recording_free(recording);

@@ -39,8 +39,8 @@
  * LARGEST: a vector of strings that leak has one block with its elements, which moves to a larger one now
  * and then, and has up to half of all bytes. So a group of which one block has LARGEST_PART is judged without
  * that block, too, and if all others, at least OTHERS_PART, surely grow, so does the group. Its rate is NET's
- * then: a slope would show when the vector moved. The largest block that is gone was the vector's before, and
- * is no old block that went.
+ * then: a slope would show when the vector moved. The largest block that is gone was the vector's before: as an
+ * old block that went, it does not count either.
  *
  * SURE: a verdict needs more than a word in a column. It takes only growth of the last quarter that is at
  * least SURE_LAST of the mean quarter's, and whose interval is above SURE_LOW of that. A cache that filled
@@ -184,12 +184,12 @@ struct growth growth_of(const struct ages *ages, struct stretch stretch, double 
 struct growth growth_of_group(const struct group_ages *group, const struct samples *samples,
                               struct stretch stretch, double unit) {
   struct growth growth = growth_of(&group->ages, stretch, unit);
-  bool settled = growth.sure && !growth.replaced;
-  if (settled || group->largest.bytes < LARGEST_PART * growth.bytes.estimate) return growth;
+  bool may_hide = group->largest.bytes >= LARGEST_PART * growth.bytes.estimate && growth.net.low > 0;
+  if (growth.sure ? !growth.replaced : !may_hide) return growth;
   struct ages others = group_ages_without_largest(group, samples, stretch);
   struct growth without = growth_of(&others, stretch, unit);
-  if (without.bytes.estimate < OTHERS_PART * growth.bytes.estimate) return growth;
-  bool tells = without.sure && growth.net.low > 0 && !(growth.sure && without.replaced);
+  bool tells = without.sure && without.bytes.estimate >= OTHERS_PART * growth.bytes.estimate;
+  if (growth.sure) return growth.replaced = !tells || without.replaced, growth;
   if (!tells) return growth;
   double seconds = SINCE_WARM_UP * (double)(stretch.end_ns - stretch.begin_ns) / 1e9;
   without.bytes = growth.bytes, without.net = growth.net;

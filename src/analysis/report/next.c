@@ -105,9 +105,7 @@ enum measure next_measure(const struct verdict *verdict) {
 
 const char *next_question(const struct names *names, const struct verdict *verdict) {
   bool leaks = verdict->kind == VERDICT_LEAK || verdict->blocks == VERDICT_LEAK;
-  if (!leaks)
-    return verdict->begun ? ": is all of this still needed? A longer run tells"
-                          : ": is all of this still needed?";
+  if (!leaks) return ": is all of this still needed? A longer run tells";
   return interpreter_is_language(names, verdict->culprit[0].function.module)
              ? ": what still refers to this? A cache would stop growing"
              : ": what should free this, and when? A cache would stop growing";

@@ -193,7 +193,8 @@ static int screen_print_held(const struct view *view) {
   double mapped = facts_number(view->facts, FACT_PARTS_mapped);
   if (report_is_timed(report) && report_peak_is_one(report))
     say(&note, "at %s", text_time(time, report->peak.median_ns));
-  else if (report_is_timed(report))
+  else if (report_is_timed(report) &&
+           2 * (report->peak.last_ns - report->peak.first_ns) < report->samples->end_ns)
     say(&note, "once between %s and %s", text_time(time, report->peak.first_ns),
         text_time(last, report->peak.last_ns));
   if (note.length && report->peak.live.bytes.samples) say(&note, ", ");

@@ -114,7 +114,7 @@ static void say_undecided(struct paragraph *text, const struct estimate *net) {
   else if (exact)
     say(text, "growth is neither sure nor ruled out");
   else
-    say(text, "no growth is sure, and up to %s since its start is not ruled out", high);
+    say(text, "no growth is seen, but up to %s since its start could be hidden in the ±", high);
 }
 
 static void say_why(struct paragraph *text, const struct view *view, const struct verdict *verdict) {
