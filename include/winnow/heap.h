@@ -82,7 +82,8 @@ typedef struct wn_heap_hooks {
    * WN_TYPES_MOST; without this hook it is the block's tag. type_name returns the name of such a
    * type, field_name that of a field of its blocks, describe what tells a block from others of its
    * type, such as the name of a variable; NULL: nothing. Texts are copied. They are called in a
-   * copy of the process that has no other thread, or while the world is stopped. For a trace
+   * copy of the process that has no other thread, or while the world is stopped; type_name, if there
+   * is no type_of, in the middle of an allocation as well. For a trace
    * type_of is asked for each sampled block once, at the beginning of the first minor collection
    * after its birth, or at the end of the trace: where the type is a field, that must be set by
    * then. type_of and describe may read the block and what it leads to, unless that is weak. They

@@ -61,17 +61,20 @@ const char *type_text_of_number(unsigned type, char text[32]) {
 }
 
 void block_types_write_born(struct block_types *types, struct trace_writer *writer, struct trace_type event,
-                            unsigned tag, const char *custom_name) {
+                            unsigned tag, const char *custom_name, block_types_name *name, void *context) {
   char text[32];
-  const char *name = NULL;
+  const char *found = NULL;
   unsigned place = tag;
   if (custom_name && *custom_name) {
     place = TYPE_CUSTOM + custom_place(types, custom_name);
-    name = place < TYPE_LANGUAGE - 1 ? custom_name : "other custom blocks";
+    found = place < TYPE_LANGUAGE - 1 ? custom_name : "other custom blocks";
   }
   event.type = block_types_number_at(types, place);
-  if (!block_types_has_name(types, place))
-    block_types_write_name(types, place, writer, &event, name ? name : type_text_of_tag(tag, text));
+  if (!block_types_has_name(types, place)) {
+    if (name && tag != WN_TAG_CUSTOM && tag != WN_TAG_WEAK) found = name(tag, context);
+    block_types_write_name(types, place, writer, &event,
+                           found && *found ? found : type_text_of_tag(tag, text));
+  }
   trace_write_type(writer, &event);
 }
 

@@ -35,13 +35,16 @@ struct block_types {
 const char *type_text_of_tag(unsigned tag, char text[32]);
 const char *type_text_of_number(unsigned type, char text[32]);
 
-/* The type of a block that was just born, by its tag and the name in its operations. */
-void block_types_write_born(struct block_types *types, struct trace_writer *writer, struct trace_type event,
-                            unsigned tag, const char *custom_name);
-
-/* The type of a block as the language tells it. `name` is called where the trace has no name of the
- * type yet; NULL, or a function that returns NULL: it has none. */
+/* What the language calls a type: called where the trace has no name of the type yet. NULL, or a
+ * function that returns NULL: it has none. */
 typedef const char *block_types_name(unsigned type, void *context);
+
+/* The type of a block that was just born, by its tag and the name in its operations. `name` is of
+ * tags, unless the block is custom or weak. */
+void block_types_write_born(struct block_types *types, struct trace_writer *writer, struct trace_type event,
+                            unsigned tag, const char *custom_name, block_types_name *name, void *context);
+
+/* The type of a block as the language tells it. */
 void block_types_write_language(struct block_types *types, struct trace_writer *writer,
                                 struct trace_type event, unsigned type, block_types_name *name,
                                 void *context);

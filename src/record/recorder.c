@@ -176,7 +176,8 @@ static void write_type(struct recorder *recorder, const struct trace_sample *sam
                 allocation->tag == WN_TAG_WEAK;
   if (recorder->told_types == RECORDER_NO_TYPES || !by_tag) return;
   struct trace_type event = {.time_ns = sample->time_ns, .thread = sample->thread, .block = sample->block};
-  block_types_write_born(&recorder->types, recorder->writer, event, allocation->tag, allocation->custom_name);
+  block_types_write_born(&recorder->types, recorder->writer, event, allocation->tag, allocation->custom_name,
+                         recorder->tag_name, recorder->tag_context);
 }
 
 static void *recorder_write_birth(struct recorder *recorder, wn_domain *domain,
@@ -407,6 +408,8 @@ wn_status recorder_open(const struct recorder_options *options, struct recorder 
   recorder->ours = mark;
   recorder->generations = options->generations;
   recorder->told_types = options->types;
+  recorder->tag_name = options->tag_name;
+  recorder->tag_context = options->tag_context;
   recorder->measure = options->measure;
   recorder->spent = options->spent;
   recorder->ask = options->ask;

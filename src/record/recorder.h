@@ -35,6 +35,10 @@ struct recorder_options {
   uint64_t bound_bytes; /* most disk space of the trace's file; 0: no bound */
   bool generations;     /* the heap has a minor and a major heap */
   enum recorder_types types;
+  /* RECORDER_TYPES_OF_TAGS: what the language calls blocks of a tag; NULL, or it returns NULL: nothing.
+   * Called in the middle of an allocation, only if the trace does not have the name. */
+  const char *(*tag_name)(unsigned tag, void *context);
+  void *tag_context;
 
   /* The heap's table of code addresses, and a function that returns the calling thread's number in
    * the trace; no other thread ever has that number. */

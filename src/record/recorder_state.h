@@ -37,6 +37,8 @@ struct recorder {
   const _Atomic(bool) *ours; /* OURS */
   bool generations;
   enum recorder_types told_types;
+  const char *(*tag_name)(unsigned tag, void *context);
+  void *tag_context;
   bool (*measure)(uint64_t rss_bytes, bool last);
   void (*spent)(uint64_t *cost_ns, uint64_t *processor_ns);
   void (*ask)(struct recorder_answer *answer, bool last);

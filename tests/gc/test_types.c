@@ -48,6 +48,15 @@ static const char *type_name(unsigned type, void *context) {
   return type % 3 ? name : NULL;
 }
 
+/* Names of tags, of a language that has no type_of. */
+static bool names_tags;
+
+static const char *tag_name(unsigned tag, void *context) {
+  (void)context;
+  assert_true(tag != WN_TAG_CUSTOM && tag != WN_TAG_WEAK);
+  return tag == OBJECT ? "object" : tag == WN_TAG_RAW ? "string" : tag == CLASS ? "" : NULL;
+}
+
 /* What a block of this size and source must be called: sizes of raw blocks are 1 modulo 4, of
  * doubles 2, of custom blocks 3; of classes and weak blocks there is one size each. */
 enum { WEAK_WORDS = 44, DOUBLE_WORDS = 1, OUTSIDE_WORDS = 16000 /* a multiple of 8 */ };
@@ -72,6 +81,7 @@ static const char *expected(bool typed, size_t words, unsigned source, char text
   if (tag == WN_TAG_WEAK) return "weak block";
   if (typed && tag == CLASS) return "class";
   if (typed && tag != OBJECT) return "other";
+  if (names_tags && (tag == OBJECT || tag == WN_TAG_RAW)) return tag_name(tag, NULL);
   if (tag == WN_TAG_RAW) return "bytes";
   if (tag == WN_TAG_DOUBLE) return "double";
   if (tag == WN_TAG_DOUBLE_ARRAY) return "array of doubles";
@@ -148,6 +158,7 @@ static wn_domain *open_heap(bool typed) {
   options.parameters.minor_heap_size = 2048;
   options.helper_threads = helper_threads;
   if (typed) options.hooks.type_of = type_of, options.hooks.type_name = type_name;
+  if (names_tags) options.hooks.type_name = tag_name;
   assert_int_equal(wn_heap_open(&options, &heap), WN_OK);
   assert_int_equal(wn_domain_attach(heap, &domain), WN_OK);
   assert_int_equal(wn_marshal_register(heap, &file, &custom_marshal), WN_OK);
@@ -267,6 +278,13 @@ static void each_block_has_the_type_that_the_language_tells(void **state) {
 static void without_a_language_a_type_is_the_tag(void **state) {
   (void)state;
   for (int run = 0; run < runs_of(2); run++) trace_a_program(false, (uint64_t)run);
+}
+
+static void a_language_without_type_of_names_tags(void **state) {
+  (void)state;
+  names_tags = true;
+  trace_a_program(false, 3);
+  names_tags = false;
 }
 
 /* No collection has come, and none comes with the end. */
@@ -485,6 +503,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_block_has_the_type_that_the_language_tells),
       cmocka_unit_test(without_a_language_a_type_is_the_tag),
+      cmocka_unit_test(a_language_without_type_of_names_tags),
       cmocka_unit_test(the_end_of_a_trace_asks_for_the_types_that_are_left),
       cmocka_unit_test(domains_share_a_trace),
       cmocka_unit_test(a_domain_that_made_only_old_blocks_has_their_types_asked_when_it_ends),

@@ -15,6 +15,7 @@
 #include "gc/domains/caller.h"
 #include "gc/domains/host.h"
 #include "gc/domains/stress.h"
+#include "gc/events/hooks.h"
 #include "record/recorder.h"
 #include "record/requested.h"
 #include <winnow/trace.h>
@@ -167,6 +168,14 @@ static wn_status trace_check(wn_domain *domain, const char *path, const wn_mempr
   return WN_OK;
 }
 
+static const char *name_of_tag(unsigned tag, void *context) {
+  const wn_heap_hooks *hooks = context;
+  hooks_running++;
+  const char *name = hooks->type_name(tag, hooks->context);
+  hooks_running--;
+  return name;
+}
+
 static wn_status trace_open_recorder(wn_domain *domain, const char *path, const wn_memprof_options *options,
                                      struct recorder **recorder) {
   struct callstacks *callstacks = host_callstacks(domain->heap);
@@ -180,6 +189,8 @@ static wn_status trace_open_recorder(wn_domain *domain, const char *path, const 
                                 .generations = true,
                                 .types = domain->heap->hooks.type_of ? RECORDER_TYPES_OF_LANGUAGE
                                                                      : RECORDER_TYPES_OF_TAGS,
+                                .tag_name = domain->heap->hooks.type_name ? name_of_tag : NULL,
+                                .tag_context = &domain->heap->hooks,
                                 .callstacks = callstacks,
                                 .thread = thread_number};
   return recorder_open(&of, recorder);
