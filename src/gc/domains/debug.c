@@ -159,19 +159,19 @@ void debug_check_value(const wn_domain *domain, wn_value value, const char *func
 }
 
 /* The value of a handle may be stale too: new blocks are filled by plain stores, which nothing checks. */
-static void check_block(wn_ref ref, const char *function) {
+static void check_block_of(wn_ref ref, const char *function) {
   const struct domain_thread *thread = ref.slot ? thread_with(ref.slot) : NULL;
   check_slot(thread, ref.slot, function);
   if (thread && thread->domain->running == thread) debug_check_value(thread->domain, *ref.slot, function);
 }
 
 void wn_check_field(wn_ref block, size_t i, const char *function) {
-  check_block(block, function);
+  check_block_of(block, function);
   check_field(*block.slot, i, function);
 }
 
 void debug_check_bytes(wn_ref raw, const char *function) {
-  check_block(raw, function);
+  check_block_of(raw, function);
   wn_check_bytes(*raw.slot, function);
 }
 
