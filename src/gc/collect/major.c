@@ -188,13 +188,14 @@ static void end_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   struct pace *pace = &heap->collector->pace;
   if (!is_swept(heap)) return;
   host_tell(heap);
-  atomic_store(&pace->live_words, atomic_load(&heap->store.swept_live));
+  size_t live = atomic_load(&heap->store.swept_live), before = atomic_exchange(&pace->live_words, live);
   settle_external(heap);
   pace->cycle_words = atomic_exchange(&pace->allocated, 0) - pace->cycle_began;
   pace->by_young = 0;
   pace->cycle_took_ns = atomic_exchange(&pace->work_ns, 0);
   begin_phase(heap, PHASE_IDLE);
   atomic_fetch_add(&heap->major_collections, 1);
+  if (live < before / 2) chunks_forget_need(&heap->store.chunks);
   chunks_decay(&heap->store.chunks, major_allowance(heap) / POOL_WORDS, limit_room(heap));
   finalisers_cycle_ended(heap);
   limit_cycle_ended(heap);

@@ -512,6 +512,12 @@ void chunks_decay(struct chunks *chunks, size_t keep, size_t room) {
   chunk_release(chunks);
 }
 
+void chunks_forget_need(struct chunks *chunks) {
+  chunk_acquire(chunks);
+  chunks->least_free = chunks->free_units;
+  chunk_release(chunks);
+}
+
 void *chunks_map_large(struct chunks *chunks, size_t *bytes, bool filled, bool *zeroed) {
   size_t wanted = *bytes;
   chunk_acquire(chunks);

@@ -145,6 +145,9 @@ size_t chunks_trim(struct chunks *chunks, size_t keep);
  * the allowance of IDLE. At most `room` bytes of mappings may stay idle. */
 void chunks_decay(struct chunks *chunks, size_t keep, size_t room);
 
+/* The next chunks_decay keeps no chunk because it was needed: the heap was larger then. */
+void chunks_forget_need(struct chunks *chunks);
+
 /* Returns memory for one large block, of at least `*bytes` bytes, and stores how many it has; NULL
  * if there is none. `filled`: the caller will touch all of it at once, so that huge pages waste
  * nothing. `*zeroed` becomes true if its bytes are zero; if not, they may have any value. */

@@ -54,6 +54,28 @@ static double resident_by_live(wn_domain *domain) {
   return (double)mappings_resident() / (8 * (double)read_stat(domain).live_words);
 }
 
+/* What the blocks that died had in whole chunks goes back without a compaction. */
+static void a_heap_that_fell_below_half_gives_back_memory_at_the_first_cycle(void **state) { /* G31c */
+  (void)state;
+  enum { BYTES = 384 << 20, PLACES = BYTES / 8 / WORDS_A_BLOCK };
+  struct journal of;
+  uint64_t random = 1;
+  if (TINY) skip();
+  open_with(&of, ONLY_REQUESTED ",s=16k");
+  {
+    WN_SCOPE(of.domain);
+    wn_ref array = fill_all(of.domain, PLACES, &random);
+    assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+    for (size_t i = PLACES / 16; i < PLACES; i++) wn_set_int(of.domain, array, i, 0);
+    assert_int_equal(wn_gc_major(of.domain), WN_OK);
+    double share = resident_by_live(of.domain);
+    print_message("%.3f of what is live is resident\n", share);
+    assert_true(share < 8);
+    check_numbers(of.domain, array);
+  }
+  journal_close(&of);
+}
+
 /* In the tiny build, minor heaps are larger than what it has time to fill. */
 static void at_most_a_fifth_more_than_what_is_live_is_resident(void **state) { /* G28 */
   (void)state;
@@ -205,6 +227,7 @@ static void a_heap_that_became_smaller_is_compacted_when_two_cycles_have_found_i
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_heap_that_fell_below_half_gives_back_memory_at_the_first_cycle),
       cmocka_unit_test(at_most_a_fifth_more_than_what_is_live_is_resident),
       cmocka_unit_test(a_thousand_compactions_leave_few_mappings),
       cmocka_unit_test(max_overhead_is_kept_to_without_a_call),
