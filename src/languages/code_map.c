@@ -216,6 +216,7 @@ static bool code_map_describe(const struct code_map *map, const struct code *cod
 static wn_place code_map_place_of(struct code_map *map, const struct code *code, struct code_asked *asked) {
   bool same = asked->told_at == code->told_at && asked->made_ns == code->made_ns;
   if (same && asked->place) return asked->place == NO_PLACE ? 0 : asked->place;
+  asked->wanted = true;
   if (lock_must_not_wait(LOCK_RANK_PLACES)) return 0;
   struct callstack_place place;
   wn_place entered = 0;
@@ -227,6 +228,7 @@ static wn_place code_map_place_of(struct code_map *map, const struct code *code,
   asked->told_at = code->told_at;
   asked->made_ns = code->made_ns;
   asked->known |= entered != 0;
+  asked->wanted = !entered;
   return entered;
 }
 
@@ -257,7 +259,7 @@ static struct code_asked *code_map_ask(struct code_map *map, uintptr_t address) 
     addresses->asked[at] = (struct code_asked){.address = address, .next = *first};
     *first = at;
   }
-  if (at) addresses->asked[at].last_ns = own;
+  if (at && addresses->asked[at].last_ns < own) addresses->asked[at].last_ns = own;
   return at ? &addresses->asked[at] : NULL;
 }
 
@@ -291,7 +293,8 @@ static void code_map_tell_late(struct code_map *map, const struct code *code, ch
     }
 }
 
-/* Tells of the addresses whose functions' names could not be given. */
+/* Tells of the addresses whose functions' names could not be given; one that cannot be read again is
+ * tried no more. */
 static void code_map_tell_wanted(struct code_map *map) {
   struct code_addresses *addresses = map->addresses;
   if (!addresses || !addresses->wanted || !map->tables) return;
@@ -460,9 +463,11 @@ static wn_place code_map_place(const struct callstack_code *code, uintptr_t addr
   struct code_map *map = (struct code_map *)(uintptr_t)code;
   if (!code_map_take(map)) return 0;
   const struct code *at = map->tables ? code_map_find(map->tables, address - 1) : NULL;
-  struct code_asked *asked = map->is_full ? NULL : code_map_ask(map, address);
-  wn_place found = map->is_full ? place_of_all(map) : at && asked ? code_map_place_of(map, at, asked) : 0;
-  if (!found && at && asked) asked->wanted = map->addresses->wanted = true;
+  struct code_asked *noted = map->is_full ? NULL : code_map_ask(map, address), one = {.address = address};
+  wn_place found = map->is_full ? place_of_all(map)
+                   : at         ? code_map_place_of(map, at, noted ? noted : &one)
+                                : 0;
+  if (at && noted && noted->wanted) map->addresses->wanted = true;
   code_map_give(map);
   return found;
 }
@@ -499,9 +504,9 @@ void code_map_refresh(struct code_map *map, bool now) {
   if ((!now && time < due) || !code_map_take(map)) return;
   if (map->is_copy) return code_map_give(map);
   atomic_store_explicit(&map->due_ns, time + look_each_ns, memory_order_relaxed);
+  code_map_tell_wanted(map); /* before other functions are entered */
   for (int i = 0; i < CODE_FILES; i++)
     if (has_changed(&map->file[i])) code_map_read_file(map, &map->file[i]);
-  code_map_tell_wanted(map);
   code_map_give(map);
 }
 

@@ -14,7 +14,8 @@
  * that was asked for is noted with the time of the last question. A function that is entered, and
  * was there by then, is told by `tell`, with the address and since when it is there, so that a
  * reader of the stacks can name the address by the time of each stack. A file without times tells
- * only of addresses that have no name yet.
+ * only of addresses that have no name yet. If there is no room to note an address, its name is read from
+ * the file at each question, and nothing of it comes late.
  *
  * INDEX. Each bucket is a chain of the functions that have a byte in one of its pages, the last one
  * first. A function that covers an older one takes it out of the bucket, so a chain stays

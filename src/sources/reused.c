@@ -4,6 +4,8 @@
 #include "base/array.h"
 #include <stdlib.h>
 
+enum { FRAMES_MOST = 1025 }; /* as many as recorders write; the work for a stack is bounded by it */
+
 bool reused_begin(struct reused *reused, struct source *source) {
   uint32_t count = source_stack_count(source);
   bool any = false;
@@ -33,6 +35,7 @@ bool reused_find(struct reused *reused, uint32_t thread, uint64_t time_ns, uint3
   size_t depth = 0;
   if (!reused->is || node > reused->count || !reused->is[node]) return true;
   for (; reused->is[node]; node = source_stack(source, node).parent) {
+    if (depth == FRAMES_MOST) return true;
     if (!array_reserve(&reused->path, &reused->path_capacity, depth + 1, sizeof *reused->path)) return false;
     reused->path[depth++] = node;
   }

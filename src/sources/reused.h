@@ -19,6 +19,6 @@ bool reused_begin(struct reused *reused, struct source *source);
 void reused_destroy(struct reused *reused);
 
 /* Replaces the number of a stack that a thread had at a time by that of the one with the functions
- * that were there then. False without memory. */
+ * that were there then; not that of a stack with more frames than recorders write. False without memory. */
 bool reused_find(struct reused *reused, uint32_t thread, uint64_t time_ns, uint32_t *stack);
 /* SPDX-License-Identifier: MIT */

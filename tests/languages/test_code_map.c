@@ -194,6 +194,37 @@ static void a_late_name_is_told_once(void **state) {
   assert_string_equal(told, "100009 first;");
 }
 
+/* The file is away while an address is asked for, and has another function there when it is back. */
+static void a_name_that_cannot_be_read_is_told_later_and_once(void **state) {
+  (void)state;
+  append_line(0x100000, 0x40, "first");
+  append_line(0x200000, 0x40, "apart");
+  code_map_refresh(map, true);
+  assert_int_equal(rename(map_path, dump_path), 0);
+  assert_int_equal(map->code.place(&map->code, 0x100009), 0);
+  assert_int_equal(map->code.place(&map->code, 0x200009), 0);
+  assert_int_equal(rename(dump_path, map_path), 0);
+  append_line(0x100000, 0x40, "second");
+  assert_null(at(0x200008));
+  is_at(0x100008, "second");
+  assert_null(at(0x200008));
+  assert_string_equal(told, "100009 first;200009 apart;");
+}
+
+/* More addresses than there is room for. */
+static void any_number_of_addresses_have_names(void **state) {
+  (void)state;
+  if (!TINY) skip();
+  append_line(0x100000, 2 * CODE_ASKED, "first");
+  code_map_refresh(map, true);
+  for (uintptr_t i = 1; i < CODE_ASKED + 10; i++)
+    assert_int_not_equal(map->code.place(&map->code, 0x100000 + i), 0);
+  is_at(0x100000 + CODE_ASKED + 20, "first");
+  append_line(0x100000, 2 * CODE_ASKED, "second");
+  is_at(0x100000 + CODE_ASKED + 20, "second");
+  is_at(0x100000, "second");
+}
+
 /* ---- jitdumps ---- */
 
 static void append_record(uint32_t kind, uint64_t time_ns, const uint64_t *words, size_t count,
@@ -458,6 +489,8 @@ int main(void) {
       CASE(a_long_line_is_passed_over),
       CASE(files_of_others_are_not_believed),
       CASE(a_late_name_is_told_once),
+      CASE(a_name_that_cannot_be_read_is_told_later_and_once),
+      CASE(any_number_of_addresses_have_names),
       CASE(functions_of_a_dump_have_names_and_move),
       CASE(a_record_counts_when_it_is_whole),
       CASE(a_late_name_is_that_of_the_time),

@@ -341,7 +341,9 @@ static struct source *joined_localize(struct joined *joined, uint32_t process, s
 
 static bool joined_is_reused(struct source *source, const struct trace_node *node) {
   struct joined *joined = joined_of(source);
-  for (uint32_t i = 0; i < joined->count; i++) {
+  uint32_t from = node->module ? joined->stacks.modules[node->module - 1].source : 0,
+           end = node->module ? from + 1 : joined->count;
+  for (uint32_t i = from; i < end; i++) {
     struct trace_node local = *node;
     struct source *part = joined_localize(joined, i, &local);
     if (part && part->format->is_reused && part->format->is_reused(part, &local)) return true;
