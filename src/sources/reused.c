@@ -1,7 +1,6 @@
 /* Marks the stacks that have such an address, and makes new ones of them. */
 #include "sources/reused.h"
 
-#include "base/array.h"
 #include <stdlib.h>
 
 enum { FRAMES_MOST = 1025 }; /* as many as recorders write; the work for a stack is bounded by it */
@@ -24,23 +23,20 @@ bool reused_begin(struct reused *reused, struct source *source) {
 
 void reused_destroy(struct reused *reused) {
   free(reused->is);
-  free(reused->path);
   reused->is = NULL;
-  reused->path = NULL;
 }
 
 bool reused_find(struct reused *reused, uint32_t thread, uint64_t time_ns, uint32_t *stack) {
   struct source *source = reused->source;
   uint32_t process = source_process_of(thread, source_process_count(source)), node = *stack;
-  size_t depth = 0;
+  uint32_t path[FRAMES_MOST], depth = 0;
   if (!reused->is || node > reused->count || !reused->is[node]) return true;
   for (; reused->is[node]; node = source_stack(source, node).parent) {
     if (depth == FRAMES_MOST) return true;
-    if (!array_reserve(&reused->path, &reused->path_capacity, depth + 1, sizeof *reused->path)) return false;
-    reused->path[depth++] = node;
+    path[depth++] = node;
   }
   while (depth) {
-    struct trace_node frame = source_stack(source, reused->path[--depth]);
+    struct trace_node frame = source_stack(source, path[--depth]);
     frame.parent = node;
     if (!source->format->find_owner(source, process, time_ns, &frame)) return false;
     if (!(node = source->format->add_node(source, frame))) return false;

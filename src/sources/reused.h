@@ -10,8 +10,6 @@ struct reused {
   struct source *source;
   bool *is;       /* by stack: some frame of it has such an address; NULL: none of any */
   uint32_t count; /* stacks that there were at the beginning */
-  uint32_t *path; /* scratch */
-  size_t path_capacity;
 };
 
 /* Looks at all stacks of the source. False without memory; then it may be destroyed. */
