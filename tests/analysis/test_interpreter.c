@@ -241,11 +241,15 @@ static void functions_of_the_library_belong_to_the_line_that_calls_them(void **s
                                              PYTHON("raw_decode", 6, json, 353),
                                              PYTHON("hook", 7, "/src/feed.py", 9),
                                              PYTHON("dispatch", 5, flask, 50),
-                                             PYTHON("decode", 9, json, 338)};
+                                             PYTHON("decode", 9, json, 338),
+                                             PYTHON("dumps", 4, "/usr/lib64/python3.13t/json/__init__.py", 9),
+                                             PYTHON("store", 11, "/src/lib/python3.11-work/store.py", 3)};
   path_is(nodes, 3, "main; _bootstrap");
   path_is(nodes, 7, "main; _bootstrap; run");
   path_is(nodes, 8, "main; _bootstrap; run; hook");
   path_is(nodes, 10, "main; _bootstrap; run; dispatch");
+  path_is(nodes, 11, "main; _bootstrap; run");
+  path_is(nodes, 12, "main; _bootstrap; run; store");
 }
 
 /* ---- names ---- */

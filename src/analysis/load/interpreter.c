@@ -56,11 +56,25 @@ static bool interpreter_is_of_language(const struct marking *marking, const stru
   return marking->interpreter != INTERPRETER_JIT || is_made_of_program(marking, frame);
 }
 
+/* What stands in the library's folder, "/usr/lib/python3.11/" or "/usr/lib64/python3.13t/"; NULL: the file is
+ * in none. */
+static const char *in_library(const char *file) {
+  static const char *const folders[] = {"/lib/python3.", "/lib64/python3."};
+  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    const char *at = strstr(file, folders[i]);
+    if (!at) continue;
+    at += strlen(folders[i]);
+    at += strspn(at, "0123456789");
+    at += *at == 't';
+    if (*at == '/') return at;
+  }
+  return NULL;
+}
+
 /* "<frozen importlib._bootstrap>", "/usr/lib/python3.11/json/decoder.py"; but not what is installed beside the
  * library, in its folder site-packages or dist-packages. */
 static bool interpreter_is_of_library(const struct marking *marking, const struct frame *frame) {
-  static const char folder[] = "/lib/python3.";
-  const char *file = interpreter_text(marking, frame->file), *within = strstr(file, folder);
+  const char *file = interpreter_text(marking, frame->file), *within = in_library(file);
   if (marking->interpreter != INTERPRETER_PYTHON) return false;
   return text_begins(file, "<frozen ") || (within && !strstr(within, "-packages/"));
 }
