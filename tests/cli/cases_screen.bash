@@ -52,10 +52,13 @@ the_screen_says_what_to_do() {
   says 'TOO FEW SAMPLES +what it held is not known well enough .* Next: record it again with --rate 0[.]01 '
   make killed t
   succeeds report --no-symbols t
-  says 'NOT DECIDED .* Next: record a longer run, or with ten times the samples: winnow record --rate 0[.]01 '
+  says 'NOT DECIDED .* Next: record a longer run, or with more samples: winnow record --rate 0[.]01 '
   says 'Never freed [^;]* of the peak +Allocated '
   succeeds report --no-symbols --where 'size > 1' t
   says 'Never freed [^;]* of the peak; in use, or leaked +Allocated '
+  make emptied t
+  succeeds report --no-symbols t
+  says 'NOT DECIDED +it shrank by between [0-9.]+ MB and [0-9.]+ MB after the first fifth of the run, but +whether'
   make plain t
   COLUMNS=160 run report --no-symbols t
   says 'Resident at most [^-]* at 500 us: [^-]* [+] [^-]*; malloc has [0-9.]+ MB more, never written'

@@ -12,6 +12,7 @@
  *   limit
  *   four       four functions grow to the end, the last one the most
  *   four_peak  the same, and in the middle ten large blocks live for a while, which make the peak
+ *   emptied    less and less is held, but for a few blocks that came in two steps
  *   shrunk, exact_shrunk  short-lived blocks that realloc makes smaller, at a place of its own
  *   slept      nothing is sampled in the last four fifths of the run, in which most is freed and 40 MB are
  *              resident
@@ -252,6 +253,20 @@ static void write_four(struct trace_writer *writer, uint64_t count, bool has_pea
   }
 }
 
+static void write_emptied(struct trace_writer *writer, uint64_t count) {
+  enum { BLOCKS = 200 };
+  for (uint64_t i = 1; i <= count; i++) {
+    bool steps = i == count / 2 || i == count * 9 / 10;
+    struct trace_sample sample = {.time_ns = i * 1000, .thread = 1, .block = i, .size = 10000, .stack = 300};
+    if (steps) sample.size = 200000, sample.stack = 100;
+    sample.words = malloc_words(sample.size);
+    sample.n_samples = 1;
+    if ((i <= BLOCKS || steps) && !tree_write_sample(writer, &sample)) exit(1);
+    if (i > BLOCKS && i % 4 == 0)
+      trace_write_free(writer, &(struct trace_free){.time_ns = i * 1000, .thread = 1, .block = i / 4});
+  }
+}
+
 static void write_shrunk(struct trace_writer *writer) {
   for (uint64_t i = 1; i <= 200; i++) {
     struct trace_sample sample = {.time_ns = i * 1000, .thread = 1, .block = i, .size = 800, .stack = 300};
@@ -417,6 +432,8 @@ int main(int argc, char **argv) {
     write_shrunk(writer);
   else if (!strncmp(kind, "four", 4))
     write_four(writer, count, !strcmp(kind, "four_peak"));
+  else if (!strcmp(kind, "emptied"))
+    write_emptied(writer, count);
   else if (is_host)
     write_host(writer, count);
   else
@@ -439,7 +456,8 @@ int main(int argc, char **argv) {
     trace_write_memory(writer, &(struct trace_memory){.time_ns = 600000, .rss_bytes = 90000000});
   if (!strncmp(kind, "killed_", 7) && !strstr(kind, "none")) write_kill(writer, kind, count);
   if (is_host) count = step_ns = 1000;
-  uint64_t end_ns = collected ? 1300000000 : (strncmp(kind, "four", 4) ? 2000000 : 0) + count * step_ns;
+  bool is_short = !strncmp(kind, "four", 4) || !strcmp(kind, "emptied");
+  uint64_t end_ns = collected ? 1300000000 : (is_short ? 0 : 2000000) + count * step_ns;
   if (strncmp(kind, "killed", 6) != 0)
     trace_write_end(writer, &(struct trace_end){.time_ns = end_ns, .kind = TRACE_END_EXIT});
   trace_writer_close(writer);

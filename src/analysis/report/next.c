@@ -87,8 +87,8 @@ void next_way(const struct report *report, enum verdict_kind kind, char text[NEX
   else if (kind == VERDICT_UNDECIDED)
     snprintf(text, NEXT_MOST, "record a longer run, or with %s%s",
              budget      ? ""
-             : collected ? "ten times the samples: "
-                         : "ten times the samples: winnow record ",
+             : collected ? "more samples: "
+                         : "more samples: winnow record ",
              higher_rate(report, rate));
   if (kind == VERDICT_FEW && others)
     snprintf(text, NEXT_MOST, "record it with -f, for the programs that it starts");

@@ -103,18 +103,23 @@ static void say_who_lives_on(struct paragraph *text, const struct view *view) {
   table_destroy(&table);
 }
 
+/* By how much all blocks became more or less after the warm-up. */
 static void say_undecided(struct paragraph *text, const struct estimate *net) {
+  static const char since[] = "after the first fifth of the run";
+  bool grew = net->low > 0, shrank = net->high < 0;
   char low[40], high[40];
-  bool exact = !strcmp(text_bytes(low, net->low), text_bytes(high, net->high));
-  if (net->low > 0 && exact)
-    say(text, "it grew by %s since its start, but not steadily: whether it goes on is open", low);
-  else if (net->low > 0)
-    say(text, "it grew by between %s and %s since its start, but not steadily: whether it goes on is open",
-        low, high);
-  else if (exact)
+  text_bytes(low, shrank ? -net->high : net->low);
+  text_bytes(high, shrank ? -net->low : net->high);
+  if (grew || shrank) {
+    say(text, "it %s by ", grew ? "grew" : "shrank");
+    if (strcmp(low, high) != 0) say(text, "between %s and ", low);
+    say(text, "%s %s, but %s is open", high, since,
+        grew ? "not steadily: whether it goes on" : "whether a part of it grows");
+  } else if (net->high > 0) {
+    say(text, "no growth is seen, but up to %s %s could be hidden in the ±", high, since);
+  } else {
     say(text, "growth is neither sure nor ruled out");
-  else
-    say(text, "no growth is seen, but up to %s since its start could be hidden in the ±", high);
+  }
 }
 
 static void say_why(struct paragraph *text, const struct view *view, const struct verdict *verdict) {
