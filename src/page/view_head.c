@@ -165,11 +165,10 @@ static wn_status write_next_of_allocated(const struct holders *holders, const st
                                          struct json *json) {
   char text[NEXT_MOST] = "";
   struct table table;
-  const struct group *largest[HOLDERS + 1] = {NULL};
   wn_status error = report_table(holders->report, MEASURE_ALLOCATED, BY_FUNCTION, TABLE_LINES, &table);
   if (error) return error;
-  for (size_t i = 0; i < table.tree.group_count; i++) rank(largest, &table.tree.groups[i]);
-  next_step(&table, &table.lines, verdict, largest[0] ? table_label(&table, largest[0]) : NULL, text);
+  const struct group *most = table_largest(&table);
+  next_step(&table, &table.lines, verdict, most ? table_label(&table, most) : NULL, text);
   json_string(json, "next", text);
   table_destroy(&table);
   return WN_OK;
@@ -177,10 +176,9 @@ static wn_status write_next_of_allocated(const struct holders *holders, const st
 
 static wn_status write_next(const struct holders *holders, const struct verdict *verdict, struct json *json) {
   char text[NEXT_MOST];
-  const struct group *first = holders->largest[0];
+  const struct group *most = table_largest(holders->table);
   if (next_measure(verdict) == MEASURE_ALLOCATED) return write_next_of_allocated(holders, verdict, json);
-  next_step(holders->table, &holders->lines, verdict, first ? table_label(holders->table, first) : NULL,
-            text);
+  next_step(holders->table, &holders->lines, verdict, most ? table_label(holders->table, most) : NULL, text);
   json_string(json, "next", text);
   return WN_OK;
 }
