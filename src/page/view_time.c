@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "page/labels.h"
 #include "page/views.h"
-#include <math.h>
 #include <stdlib.h>
 
 enum { MEMORY_POINTS = 1000, COLLECTIONS_MOST = 4000, PAUSES_MOST = 4000, TOP_MOST = 5 };
@@ -110,14 +109,6 @@ static void write_pauses(struct answer *answer, const struct samples *samples) {
   }
 }
 
-/* The point of a curve that is nearest to the peak, which may last for less than a point. */
-static size_t point_of_peak(const struct report *report, size_t points) {
-  double part =
-      (double)report->peak.median_ns / (double)(report->samples->end_ns ? report->samples->end_ns : 1);
-  size_t point = (size_t)lround(part * (double)(points - 1));
-  return point < points ? point : points - 1;
-}
-
 /* ---- by function ---- */
 
 /* The rows of the table that are drawn. */
@@ -135,16 +126,6 @@ static uint32_t drawn_key(const struct row *row, void *context) {
   uint32_t place = call_paths_place(drawn->owners.paths, row),
            key = place <= drawn->owners.paths->stack_count ? drawn->key[place] : NO_KEY;
   return key != NO_KEY && report_selects(row, (void *)drawn->report) ? key : NO_KEY;
-}
-
-struct drawn_row {
-  const struct drawn *drawn;
-  uint32_t key;
-};
-
-static bool is_of_drawn_row(const struct row *row, void *context) {
-  const struct drawn_row *one = context;
-  return drawn_key(row, (void *)one->drawn) == one->key;
 }
 
 /* Gives the places of each label its number (NULL: the label itself). */
@@ -165,11 +146,6 @@ static wn_status write_drawn(const struct drawn *drawn, size_t points, size_t co
     free(moments);
     return error_set(WN_ENOMEM, "not enough memory for the chart");
   }
-  size_t peak = point_of_peak(drawn->report, points);
-  for (uint32_t key = 0; key < count && drawn->report->peak.live.bytes.samples; key++)
-    moments[key * points + peak].live =
-        timeline_live_at(drawn->report->samples, drawn->report->peak.median_ns, is_of_drawn_row,
-                         &(struct drawn_row){drawn, key});
   size_t held = answer_singles(answer, names[0]), low = answer_singles(answer, names[1]),
          high = answer_singles(answer, names[2]);
   for (size_t i = 0; i < points * count; i++) {
@@ -282,7 +258,6 @@ wn_status view_time(struct answers *answers, const struct request *request, stru
   struct flow *flow = calloc(count, sizeof *flow);
   if (moments && flow) {
     timeline_curve(report->samples, report_selects, report, moments, count);
-    if (report->peak.live.bytes.samples) moments[point_of_peak(report, count)].live = report->peak.live;
     timeline_flow(report->samples, report_selects, report, flow, count);
     json_integer(&answer->json, "at_ns", report->asked.time_ns);
     json_integer(&answer->json, "peak_ns", report->peak.median_ns);

@@ -86,6 +86,7 @@ static const struct program {
     PROGRAM(doubles_a_vector, LEVEL | FEW, NULL),
     PROGRAM(leaks_into_a_vector, LEAK, "open_session"),
     PROGRAM(leaks_into_a_vector_that_moves_late, LEAK, "open_session"),
+    PROGRAM(leaks_beside_a_table_of_its_own, LEAK | GROWING, "open_session"),
     PROGRAM(fills_a_vector_by_half, LEVEL, NULL),
     PROGRAM(fills_a_vector_late, LEVEL, NULL),
     PROGRAM(has_sessions_in_a_vector, LEVEL, NULL),

@@ -348,6 +348,14 @@ static void leaks_into_a_vector_that_moves_late(void) {
   work(60), spread(LEAKS, 20 MB, 0, 1, 300, FOR_EVER),
       push_back(LEAKS, 9 MB / TICKS, 0.85 * TICKS / 4096, TICKS);
 }
+/* A table that is rebuilt now and then, of whatever size, beside a leak of the same function. */
+static void leaks_beside_a_table_of_its_own(void) {
+  work(60), spread(LEAKS, 6 MB, 0, 1, 300, FOR_EVER);
+  if (tick % 500 == 0) {
+    double bytes = between(1, 5) MB;
+    for (double left = bytes; left > 0; left -= 1000) hold(LEAKS, 1000, 500);
+  }
+}
 static void fills_a_vector_by_half(void) {
   work(60), spread(CACHE, 20 MB, 0, 0.5, 300, FOR_EVER), push_back(CACHE, 18 MB / TICKS, 1, TICKS / 2);
 }

@@ -32,9 +32,9 @@
  * quarter of the stretch, NET of it since the warm-up, and what it added between the two, MIDDLE of
  * it, is alive at the end. If it began later, but in the first half of the stretch, it adds at
  * least LEVEL_SLACK of each. So for the run, its last half and its last quarter, each function and
- * pair that is alive with half of CULPRIT_LEAST must surely have less of one of the three; and all
- * blocks together may not seem to have grown by CULPRIT_LEAST in the last quarter of the run. Or
- * hardly anything is alive at all. A process that was killed for memory, or probably was, has no
+ * pair that is alive with half of CULPRIT_LEAST must surely have less of one of the three, where a loss of as
+ * much is not less, since it hides what was added; and all blocks together may not seem to have grown by
+ * CULPRIT_LEAST in the last quarter of the run. Or hardly anything is alive at all. A process that was killed for memory, or probably was, has no
  * LEVEL: it stood still in its last moments, while the system looked for memory.
  *
  * SEVERAL processes are judged one by one by GROWTH and LATE, each from its start to its end: those
@@ -91,10 +91,15 @@ static const struct {
 
 /* ---- level ---- */
 
+/* Whether a leak may have added so much to a change; or what went hides it. */
+static bool may_have_added(const struct estimate *change, double bytes) {
+  return change->high >= bytes || change->estimate <= -bytes;
+}
+
 static bool may_hide_a_leak(const struct growth *growth, double leak) {
   double least = LEVEL_SLACK * leak;
-  return growth->bytes.estimate >= leak / 2 && growth->lately.high >= least / QUARTERS &&
-         growth->middle.high >= least * MIDDLE && growth->net.high >= least * NET;
+  return growth->bytes.estimate >= leak / 2 && growth->middle.high >= least * MIDDLE &&
+         may_have_added(&growth->lately, least / QUARTERS) && may_have_added(&growth->net, least * NET);
 }
 
 /* Whether a leak that began with the stretch, or in its first half, would be seen. */
