@@ -175,10 +175,13 @@ static void print_unsure(struct shown_table *shown) {
   text_style(stdout, STYLE_PLAIN);
 }
 
-/* How many of the sure rows are printed. */
+/* How many of the sure rows are printed. What is said of a scale takes the place of one. */
 static size_t sure_rows(const struct shown_table *shown) {
   const struct report_options *options = shown->diff->options;
-  size_t most = options->top ? options->top : ROWS, sure = shown->comparison->sure_count;
+  size_t most = options->top       ? options->top
+                : options->scaling ? ROWS - 1
+                                   : ROWS,
+         sure = shown->comparison->sure_count;
   return sure < most + 1 ? sure : most;
 }
 
