@@ -447,50 +447,6 @@ static void a_hook_takes_none(void **state) {
   assert_int_equal(wn_heap_close(heap), WN_OK);
 }
 
-static rlim_t address_bytes(void) {
-  unsigned long pages = 0;
-  FILE *file = fopen("/proc/self/statm", "re");
-  assert_non_null(file);
-  assert_int_equal(fscanf(file, "%lu", &pages), 1);
-  fclose(file);
-  return pages * (rlim_t)sysconf(_SC_PAGESIZE);
-}
-
-/* Wherever memory runs out, the heap is as before, and so is the file, or it is whole. */
-static void memory_may_run_out_anywhere(void **state) {
-  enum { LIMITS = 100, STEP = 16 << 10 };
-  struct rlimit before;
-  struct model model = {0};
-  wn_global *globals[3];
-  int ended[2] = {0};
-  (void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  skip(); /* they need addresses of their own */
-#endif
-  random_seed(&model.random, 2, 0, 0);
-  open_heap(&model, false);
-  build(&model, globals);
-  assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
-  for (rlim_t i = 0; i < 2 * LIMITS; i++) {
-    struct rlimit little = {address_bytes() + i / 2 * STEP, before.rlim_max};
-    no_copies = i % 2;
-    unlink(path);
-    assert_int_equal(setrlimit(RLIMIT_AS, &little), 0);
-    wn_status status = wn_heap_snapshot(model.domain, path);
-    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
-    assert_true(status == WN_OK || status == WN_ENOMEM);
-    ended[status == WN_OK]++;
-    assert_int_equal(exists(path), status == WN_OK);
-    nothing_is_left();
-    assert_int_equal(wn_gc_verify(model.domain, stderr), WN_OK);
-    if (status == WN_OK && i % 20 == 0) check(&model, path);
-  }
-  no_copies = false;
-  assert_true(ended[0] && ended[1]);
-  assert_int_equal(wn_domain_detach(model.domain), WN_OK);
-  assert_int_equal(wn_heap_close(model.heap), WN_OK);
-}
-
 /* A file that cannot be written stays as it was. */
 static void a_failure_leaves_the_file_that_was_there(void **state) {
   struct rlimit before, little = {1, 1};
@@ -610,7 +566,6 @@ int main(void) {
       cmocka_unit_test(where_no_copy_can_be_made_the_world_waits),
       cmocka_unit_test(a_copy_that_ends_is_told_and_leaves_nothing),
       cmocka_unit_test(a_hook_takes_none),
-      cmocka_unit_test(memory_may_run_out_anywhere),
       cmocka_unit_test(a_failure_leaves_the_file_that_was_there),
       cmocka_unit_test(only_a_file_is_replaced),
       cmocka_unit_test(domains_take_snapshots_at_once),
