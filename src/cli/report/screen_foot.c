@@ -152,11 +152,12 @@ static bool say_interpreters(struct paragraph *text, const struct view *view) {
   return text->length > before;
 }
 
-/* "to use less memory, begin at parser.c:12", or how to record again. */
+/* "to use less memory, begin at parser.c:12", or how to record again. What looks into mapped memory the verdict
+ * says itself. */
 static void say_where_to_begin(struct paragraph *text, const struct view *view) {
   struct table table;
   char step[NEXT_MOST];
-  if (view->verdict->kind == VERDICT_NONE ||
+  if (view->verdict->kind == VERDICT_NONE || view->verdict->kind == VERDICT_MAPPED ||
       report_table(view->report, next_measure(view->verdict), BY_FUNCTION, TABLE_LINES, &table))
     return;
   const struct group *most = table_largest(&table);

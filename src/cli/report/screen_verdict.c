@@ -162,8 +162,8 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
   case VERDICT_MAPPED:
     say(text, "%s of what is resident is memory that the program mapped itself",
         text_bytes(share, verdict->bytes));
-    if (!tool) say(text, "; rows whose trend is \"mapped\" say where");
-    if (verdict->blocks == VERDICT_NONE) say(text, "; whether it leaks is not told");
+    say(text, "; %s", tool ? tool : "rows whose trend is \"mapped\" say where");
+    if (!tool && verdict->blocks == VERDICT_NONE) say(text, "; whether it leaks is not told");
     return;
   case VERDICT_NONE:
   case VERDICT_KINDS: return;
