@@ -5,6 +5,7 @@
 #include "support/runs.h"
 
 #include "analysis/compare/facts.h"
+#include "analysis/report/resident.h"
 #include "analysis/report/trend.h"
 
 enum { SEEDS = 2 }; /* `make soak` takes 20 */
@@ -275,6 +276,46 @@ static void what_starts_a_program_is_no_caller(void **state) {
   assert_caller((struct program){"", leaks_in_a_script, LEAK, "(main)"}, "");
 }
 
+/* Its buffer has up to half of the bytes, and moves now and then. */
+static void a_vector_does_not_hide_that_its_elements_leak(void **state) {
+  (void)state;
+  static const struct program steady = {"", leaks_into_a_vector, LEAK, "open_session"},
+                              late = {"", leaks_into_a_vector_that_moves_late, LEAK, "open_session"};
+  char culprit[64];
+  for (uint64_t seed = 1; seed <= (uint64_t)runs_of(10); seed++) {
+    assert_int_equal(judged(&steady, 1e-3, seed, culprit), VERDICT_LEAK);
+    assert_string_equal(culprit, "open_session");
+    assert_int_equal(judged(&late, 1e-3, seed, culprit), VERDICT_LEAK);
+  }
+}
+
+/* What went in the last quarter is more than what leaked then. */
+static void a_table_that_shrinks_does_not_hide_a_leak(void **state) {
+  (void)state;
+  static const struct program program = {"", leaks_beside_a_table_of_its_own, LEAK | GROWING, "open_session"};
+  char culprit[64];
+  for (uint64_t seed = 1; seed <= 8; seed++)
+    assert_int_not_equal(judged(&program, 1e-3, seed, culprit), VERDICT_LEVEL);
+}
+
+/* Of memory that malloc keeps the moment before all was freed explains nothing. */
+static void what_malloc_keeps_is_resident_at_the_end(void **state) {
+  (void)state;
+  struct recording_options options = {.names = {.symbols = false}};
+  struct recording *recording;
+  struct report report;
+  run(&(struct program){"", keeps_what_it_freed, KEPT, NULL}, 1e-3, 1);
+  assert_int_equal(recording_load(story_path(), &options, &recording), WN_OK);
+  unlink(story_path());
+  assert_int_equal(report_ask(recording, &(struct question){.closing = true}, &report), WN_OK);
+  struct resident resident = report_resident(&report);
+  struct resident_parts parts = resident_parts(&report, &resident);
+  assert_true((double)resident.time_ns > 0.9 * (double)report.alive_ns && resident.most_bytes > 0);
+  assert_true(parts.part[PART_FREE].estimate > 0.5 * (double)resident.rss_bytes);
+  report_destroy(&report);
+  recording_free(recording);
+}
+
 static void fills_a_cache_as_it_ends(void) { work(60), spread(CACHE, 20 MB, 0.92, 1, 1000, FOR_EVER); }
 
 static void assert_trend(void (*program)(void), const char *function, const char *trend) {
@@ -467,6 +508,9 @@ int main(int argc, char **argv) {
       cmocka_unit_test(what_is_freed_at_the_exit_is_not_called_a_leak),
       cmocka_unit_test(a_part_of_a_function_is_not_its_caller),
       cmocka_unit_test(what_starts_a_program_is_no_caller),
+      cmocka_unit_test(a_vector_does_not_hide_that_its_elements_leak),
+      cmocka_unit_test(a_table_that_shrinks_does_not_hide_a_leak),
+      cmocka_unit_test(what_malloc_keeps_is_resident_at_the_end),
       cmocka_unit_test(a_trend_tells_what_is_replaced_from_what_came_last),
       cmocka_unit_test(what_grew_the_most_is_named_first),
       cmocka_unit_test(a_leak_is_said_to_begin_where_it_does),

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-/* A case during which no thread starts or runs beside it. ThreadSanitizer sees nothing there, so in its build `make soak` alone
- * runs it; in the other builds the case fails if it starts a thread. */
+/* A case during which no thread starts or runs beside it. ThreadSanitizer sees nothing there, so in its
+ * build `make soak` alone runs it; in the other builds the case fails if it starts a thread. */
 extern char one_thread[];
 #define one_thread_test(f) cmocka_unit_test_prestate(f, one_thread)
 

@@ -110,15 +110,21 @@ static void a_checkpoint_that_does_not_fit_changes_nothing(void **state) {
   assert_false(sink.full);
 }
 
+static void decode_first(struct decoder *decoder, struct stack_table *table, const unsigned char *bytes,
+                         size_t size, struct trace_event *event, struct trace_run *run) {
+  assert_true(stack_table_create(table));
+  *decoder = (struct decoder){.table = table};
+  decoder_begin(decoder, bytes, size, 1000, 1e-4);
+  assert_int_equal(decoder_next(decoder, event, run), DECODER_EVENT);
+}
+
 static void the_decoder_reads_the_example(void **state) {
   (void)state;
   struct stack_table table;
-  assert_true(stack_table_create(&table));
-  struct decoder decoder = {.table = &table};
+  struct decoder decoder;
   struct trace_event event;
   struct trace_run run;
-  decoder_begin(&decoder, example, sizeof example, 1000, 1e-4);
-  assert_int_equal(decoder_next(&decoder, &event, &run), DECODER_EVENT);
+  decode_first(&decoder, &table, example, sizeof example, &event, &run);
   assert_int_equal(event.kind, TRACE_SAMPLE);
   assert_int_equal(event.at.time_ns, 1000);
   assert_int_equal(event.at.thread, 7);
@@ -215,12 +221,10 @@ static void code_has_address_and_time(void **state) {
       0xae, 0x0c, 0x01, 0x05, 0x07, 0x01, 'f',  0x02, 'a',  '.',  0,    0,    0x64, 0x0a /* place */,
       0xbc, 0x08, 0x00, 0x64, 0x09, 0x01, 'g',  0x01, 'b',  0x14 /* code */};
   struct stack_table table;
-  assert_true(stack_table_create(&table));
-  struct decoder decoder = {.table = &table};
+  struct decoder decoder;
   struct trace_event event;
   struct trace_run run;
-  decoder_begin(&decoder, bytes, sizeof bytes, 1000, 1e-4);
-  assert_int_equal(decoder_next(&decoder, &event, &run), DECODER_EVENT);
+  decode_first(&decoder, &table, bytes, sizeof bytes, &event, &run);
   assert_int_equal(event.code.address, 100);
   assert_int_equal(event.code.since_ns, 20);
   const struct trace_place *place = stack_table_place(&table, 1, 5);

@@ -34,8 +34,9 @@
  * least LEVEL_SLACK of each. So for the run, its last half and its last quarter, each function and
  * pair that is alive with half of CULPRIT_LEAST must surely have less of one of the three, where a loss of as
  * much is not less, since it hides what was added; and all blocks together may not seem to have grown by
- * CULPRIT_LEAST in the last quarter of the run. Or hardly anything is alive at all. A process that was killed for memory, or probably was, has no
- * LEVEL: it stood still in its last moments, while the system looked for memory.
+ * CULPRIT_LEAST in the last quarter of the run. Or hardly anything is alive at all. A process that was
+ * killed for memory, or probably was, has no LEVEL: it stood still in its last moments, while the system
+ * looked for memory.
  *
  * SEVERAL processes are judged one by one by GROWTH and LATE, each from its start to its end: those
  * that have a part of what all held, and did not live for a small part of the time of the longest.
