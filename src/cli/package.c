@@ -96,7 +96,7 @@ bool package_say_symbols(const char *package, const char *path, const char *rele
   const char *own = package ? debug_package_of(package) : NULL;
   bool ubuntu = is_like(release, "ubuntu"), system = text_begins(path, "/usr/") || text_begins(path, "/lib");
   if (package)
-    snprintf(text, size, "Install %s%s%s, then report again", own ? own : package, own ? "" : "-dbgsym",
+    snprintf(text, size, "First install %s%s%s, and report again", own ? own : package, own ? "" : "-dbgsym",
              ubuntu && !own ? " (ddebs.ubuntu.com)" : "");
   else if (system && is_like(release, "fedora"))
     snprintf(text, size, "For them: dnf debuginfo-install %s", path);

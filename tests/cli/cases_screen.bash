@@ -556,7 +556,7 @@ stripped_code_is_said_to_be() {
   printf '%s\n' '#!/bin/sh' 'echo "diversion by other from: $3"' 'echo "leaks:amd64: $3"' >dpkg-query
   chmod +x dpkg-query
   PATH=$PWD:$PATH succeeds report t
-  says 'Names are missing: stripped is stripped. Install leaks-dbgsym, then report again'
+  says 'Names are missing: stripped is stripped. First install leaks-dbgsym, and report again'
   [ "$(grep -cE 'leaks-dbgsym|DEBUGINFOD_URLS' out)" = 1 ] || fail "not one line: $(cat out)"
   "$winnow" record -q --rate 1e-3 -o t -- "$build/tests/cli/programs/leaks" >said 2>&1 || fail "$(cat said)"
   succeeds report t

@@ -29,26 +29,26 @@ static void expect(const char *release, const char *package, const char *expecte
 static void debian_has_a_package_of_symbols_for_each(void **state) {
   (void)state;
   static const char debian[] = "PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nID=debian\n";
-  expect(debian, "dash", "Install dash-dbgsym, then report again");
-  expect("", "dash", "Install dash-dbgsym, then report again");
-  expect("NAME=Other\nID=other\nID_LIKE=debian\n", "dash", "Install dash-dbgsym, then report again");
-  expect("VARIANT_ID=ubuntu\nID=debian", "dash", "Install dash-dbgsym, then report again");
+  expect(debian, "dash", "First install dash-dbgsym, and report again");
+  expect("", "dash", "First install dash-dbgsym, and report again");
+  expect("NAME=Other\nID=other\nID_LIKE=debian\n", "dash", "First install dash-dbgsym, and report again");
+  expect("VARIANT_ID=ubuntu\nID=debian", "dash", "First install dash-dbgsym, and report again");
 }
 
 static void ubuntu_has_them_in_an_archive_of_its_own(void **state) {
   (void)state;
   expect("NAME=\"Ubuntu\"\nID=ubuntu\nID_LIKE=debian\n", "dash",
-         "Install dash-dbgsym (ddebs.ubuntu.com), then report again");
-  expect("ID='ubuntu'\n", "dash", "Install dash-dbgsym (ddebs.ubuntu.com), then report again");
+         "First install dash-dbgsym (ddebs.ubuntu.com), and report again");
+  expect("ID='ubuntu'\n", "dash", "First install dash-dbgsym (ddebs.ubuntu.com), and report again");
   expect("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n", "dash",
-         "Install dash-dbgsym (ddebs.ubuntu.com), then report again");
+         "First install dash-dbgsym (ddebs.ubuntu.com), and report again");
 }
 
 static void the_c_library_has_a_package_of_its_own(void **state) {
   (void)state;
-  expect("ID=debian\n", "libc6", "Install libc6-dbg, then report again");
-  expect("ID=ubuntu\n", "libc6", "Install libc6-dbg, then report again");
-  expect("ID=debian\n", "libc6-dev", "Install libc6-dev-dbgsym, then report again");
+  expect("ID=debian\n", "libc6", "First install libc6-dbg, and report again");
+  expect("ID=ubuntu\n", "libc6", "First install libc6-dbg, and report again");
+  expect("ID=debian\n", "libc6-dev", "First install libc6-dev-dbgsym, and report again");
 }
 
 /* Where no package is known, which only dpkg tells. */

@@ -244,12 +244,12 @@ void screen_print_foot(const struct view *view) {
         wrappers - 1);
   if (say_interpreters(&text, view) || wrappers)
     say(&text, " (--show-wrappers)."), text_paragraph(stdout, text.text, 2);
+  print_command_screen(view, "  In a browser: winnow view", "");
   const char *hint = runtime_hint(view);
   if (hint)
     text_paragraph(stdout, hint, 2);
   else
     print_names_hint(view);
-  print_command_screen(view, "  In a browser: winnow view", "");
   print_next(view);
   text_style(stdout, STYLE_PLAIN);
 }
