@@ -266,18 +266,22 @@ static void functions_of_one_name_are_told_apart_by_their_files(void **state) {
                                              PYTHON("run", 6, "/src/tool.py", 9),
                                              PYTHON("run", 7, "tool.py", 10),
                                              PYTHON("run", 8, "+tool.py", 11),
-                                             PYTHON("alone", 9, "/src/tool.py", 12)};
+                                             PYTHON("alone", 9, "/src/tool.py", 12),
+                                             PYTHON("<module>", 10, "/v/site-packages/certifi/core.py", 13),
+                                             PYTHON("<module>", 11, "/v/site-packages/six.py", 14)};
   struct loaded loaded;
-  load(&loaded, nodes, (const uint32_t[]){10, 0}, &(struct wrappers_options){0});
+  load(&loaded, nodes, (const uint32_t[]){12, 0}, &(struct wrappers_options){0});
   assert_string_equal(
       path_by(&loaded, 0, BY_FUNCTION),
       "main; <module> (a/__init__.py); run (a/__init__.py); run (b/__init__.py); "
-      "run (__init__.py); run (+__init__.py); run (src/tool.py); run (tool.py); run (+tool.py); alone");
+      "run (__init__.py); run (+__init__.py); run (src/tool.py); run (tool.py); run (+tool.py); alone; "
+      "<module> (certifi/core.py); <module> (six.py)");
   assert_string_equal(
       path_by(&loaded, 0, BY_LINE),
       "main; <module> (a/__init__.py:1); run (a/__init__.py:5); run (b/__init__.py:6); "
       "run (__init__.py:7); run (+__init__.py:8); run (src/tool.py:9); run (tool.py:10); run (+tool.py:11); "
-      "alone (tool.py:12)");
+      "alone (tool.py:12); <module> (certifi/core.py:13); "
+      "<module> (six.py:14)");
   unload(&loaded);
 }
 

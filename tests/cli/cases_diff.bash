@@ -46,7 +46,7 @@ the_memory_of_the_recorder_is_no_regression() {
 what_was_left_has_the_name_of_the_report() {
   make plain t
   compares_with_itself diff --all t t
-  says 'Never freed +[0-9.]+ MB +[0-9.]+ MB .* NEVER FREED '
+  says 'Held at the end +[0-9.]+ MB +[0-9.]+ MB .* HELD AT THE END '
   make collected t
   compares_with_itself diff --all t t
   says 'Not found dead +[0-9.]+ MB +[0-9.]+ MB .* NOT FOUND DEAD '

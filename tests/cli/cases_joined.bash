@@ -18,7 +18,7 @@ several_traces_make_one_report() {
   succeeds report --all family/t.trace/*
   cp out by_names
   says ' and [0-9]+ other processes '
-  says 'Never freed .* when each process ended'
+  says 'Held at the end .* when each process ended'
   says 'A block counts as held until it was freed or its process ended'
   says 'Held .*, by process: '
   says '(head|ls) [(][0-9]+[)] +< bash [(][0-9]+[)]'
@@ -30,8 +30,8 @@ several_traces_make_one_report() {
   succeeds report --all family
   cmp -s out by_names || fail "a folder gives another report than its files"
   succeeds report family
-  says 'Never freed .* when each process ended'
-  ! grep -q 'Never freed.* of the peak' out || fail "what is left over time is compared with one moment: $(cat out)"
+  says 'Held at the end .* when each process ended'
+  ! grep -q 'Held at the end.* of the peak' out || fail "what is left over time is compared with one moment: $(cat out)"
   succeeds report --json family
   cp out joined.json
   [ "$(number '.trace.processes | length' joined.json)" = "$(ls family/t.trace | wc -l)" ] || fail "$(cat joined.json)"
@@ -201,7 +201,7 @@ killed_processes_are_not_said_to_have_ended() {
   mkdir family
   "$winnow" record -q -f -r 1 -o family/t -- bash -c 'bash -c "kill -9 \$\$; true"; ls / >/dev/null' >said 2>&1 || fail "not recorded: $(cat said)"
   succeeds report --all family
-  says 'Never freed .* when each process ended'
+  says 'Held at the end .* when each process ended'
   says '1 left no record of their end: killed'
 }
 

@@ -53,7 +53,7 @@ reports_account_for_all_bytes() {
   [ ! -s wrong ] || fail "the rows do not add up: $(cat wrong)"
   make exact t
   for by in function line file module stack; do
-    COLUMNS=160 "$winnow" report --all --no-symbols --by $by --top 7 t | sed -n '/^Held/,/^$/p' | awk -v unit="B kB MB" '
+    COLUMNS=160 "$winnow" report --all --no-symbols --by $by --top 7 t | sed -n '/^Held.*the peak/,/^$/p' | awk -v unit="B kB MB" '
       function bytes(n, u) { return n * (u == "B" ? 1 : u == "kB" ? 1000 : 1000000) }
       /^Held/ { for (i = 1; i < NF; i++) if ($i ~ /^[0-9.]+$/ && $(i + 1) ~ /^[kM]?B$/) total = bytes($i, $(i + 1)) }
       /^ +[0-9.]+ [kM]?B / { sum += bytes($1, $2) }
@@ -277,7 +277,7 @@ what_is_held_at_the_end_tells_how_it_grew() {
   succeeds report --all --at end t
   [ "$(grep -c 'share  samples     trend  allocated by' out)" = 1 ] || fail "$(cat out)"
   sed '/^Allocated over/,$d' out | grep -Eq 'grows +leaks' || fail "$(cat out)"
-  says 'Never freed: .*the same blocks as above'
+  says 'Held at the end: .*the same blocks as above'
   succeeds report --all t # of which the leaks have grown since
   sed '/^Allocated over/,$d' out | grep -Eq 'grows +leaks' || fail "$(cat out)"
 }
@@ -294,7 +294,7 @@ leaks_are_told_where_the_program_frees_all_as_it_exits() {
   need jq
   "$build/tests/page/make_planted" exits t || fail "no trace"
   succeeds report --all t
-  fact 'Never freed' '< [0-9.]+ [kM]?B'
+  fact 'Held at the end' '< [0-9.]+ [kM]?B'
   says 'Alive after 99\.[0-9] s, before the program freed [0-9.]+ MB as it ended: '
   says 'Growing steadily: leaks by [0-9.]+ kB \([0-9.]+–[0-9.]+ kB\) a second\. '
   succeeds report --json t

@@ -53,16 +53,16 @@ the_screen_says_what_to_do() {
   make killed t
   succeeds report --no-symbols t
   says 'NOT DECIDED .* Next: record a longer run, or with more samples: winnow record --rate 0[.]01 '
-  says 'Never freed [^;]* of the peak +Allocated '
+  says 'Held at the end [^;]* of the peak +Allocated '
   succeeds report --no-symbols --where 'size > 1' t
-  says 'Never freed [^;]* of the peak; in use, or leaked +Allocated '
+  says 'Held at the end [^;]* of the peak; in use, or leaked +Allocated '
   make emptied t
   succeeds report --no-symbols t
   says 'NOT DECIDED +it shrank by between [0-9.]+ MB and [0-9.]+ MB after the first fifth of the run, but +whether'
   make plain t
   COLUMNS=160 run report --no-symbols t
   says 'Resident at most [^-]* at 500 us: [^-]* [+] [^-]*; malloc has [0-9.]+ MB more, never written'
-  says 'Never freed [^;]* 100 % of the peak +Allocated '
+  says 'Held at the end [^;]* 100 % of the peak +Allocated '
   run export --no-symbols -f dhat -o dhat t
   succeeds report dhat
   says 'Allocated +[0-9.]+ MB +in [0-9,]+ '
@@ -97,7 +97,7 @@ the_screen_says_what_was_held_as_memory_ran_out() {
   grep -q '^  resident .* 61[.]0 MB of 64[.]0 MB$' out || fail "no limit: $(cat out)"
   says ' HELD AT THE END, '
   ! grep -q 'HELD AT THE PEAK' out || fail "$(cat out)"
-  [ "$(grep -nm1 'Never freed' out | cut -d: -f1)" -lt "$(grep -nm1 'Held at the peak' out | cut -d: -f1)" ] || fail "$(cat out)"
+  [ "$(grep -nm1 'Held at the end' out | cut -d: -f1)" -lt "$(grep -nm1 'Held at the peak' out | cut -d: -f1)" ] || fail "$(cat out)"
   ! grep -q 'NO LEAK SEEN' out || fail "a promise: $(cat out)"
   succeeds report --no-symbols --at peak t
   says ' HELD AT THE PEAK, '
@@ -138,7 +138,7 @@ the_screen_says_that_memory_probably_ran_out() {
   says '^pro"gram +[0-9.]+ ms, probably killed for memory [(]limit 64[.]0 MB[)]'
   says ' HELD AT THE END, '
   ! grep -q 'HELD AT THE PEAK' out || fail "$(cat out)"
-  [ "$(grep -nm1 'Never freed' out | cut -d: -f1)" -lt "$(grep -nm1 'Held at the peak' out | cut -d: -f1)" ] || fail "$(cat out)"
+  [ "$(grep -nm1 'Held at the end' out | cut -d: -f1)" -lt "$(grep -nm1 'Held at the peak' out | cut -d: -f1)" ] || fail "$(cat out)"
   ! grep -q 'NO LEAK SEEN' out || fail "a promise: $(cat out)"
   succeeds report --no-symbols --json t
   jq -e '.trace.probably_killed_for_memory and (.trace.killed_for_memory | not) and .question == "at:end"' out >/dev/null || fail "$(head -c 3000 out)"
@@ -281,10 +281,10 @@ the_screen_says_who_leaks() {
   line=$(grep -n 'session = malloc' "$source/tests/cli/programs/leaks.c" | cut -d : -f 1)
   succeeds report t
   says "LEAK LIKELY +remember \\(leaks.c:$line\\), called by serve: [0-9.]+ [kM]B/s from start to end"
-  says 'Never freed [^;]* % of the peak +Allocated '
+  says 'Held at the end [^;]* % of the peak +Allocated '
   says "Next: look at leaks.c:$line: what should free this, and when[?] A cache would stop growing +winnow report --tree t "
   says 'HELD AT THE PEAK.* grows +remember +leaks.c:[0-9]+( [+][0-9]+ lines?)? +< serve:[0-9]+ < main:[0-9]+'
-  says 'exit 0 .*Resident at most .*Held at the peak .*Never freed .*Allocated '
+  says 'exit 0 .*Resident at most .*Held at the peak .*Held at the end .*Allocated '
   run report --json t
   need jq
   jq -e '.verdict | .kind == "leak_likely" and .culprits[0].function == "remember" and .culprits[0].caller == "serve"' out >/dev/null || fail "$(jq .verdict out)"
@@ -403,7 +403,7 @@ import os, signal, sys
 held = []
 for i in range(200000): held.append('item %d' % i)
 $way"
-    says 'Never freed .* was +freed +only +at +the +exit.* STILL GROWING .* a +leak, +or +data +that +it +collects'
+    says 'Held at the end .* was +freed +only +at +the +exit.* STILL GROWING .* a +leak, +or +data +that +it +collects'
   done
 }
 

@@ -52,8 +52,8 @@ enum fact_unit {
   FACT(TOTALS, held_at_ns, MOMENT, "Time that was asked for")                      \
   FACT(TOTALS, held_python_bytes, BYTES, "Python's objects")                       \
   FACT(TOTALS, held_native_bytes, BYTES, "Native code's blocks")                   \
-  FACT(TOTALS, live_at_end_bytes, BYTES, "Never freed")                            \
-  FACT(TOTALS, live_at_end_blocks, COUNT, "Blocks never freed")                    \
+  FACT(TOTALS, live_at_end_bytes, BYTES, "Held at the end")                        \
+  FACT(TOTALS, live_at_end_blocks, COUNT, "Blocks held at the end")                \
   FACT(TOTALS, alive_bytes, BYTES, "Held as it began to close down")               \
   FACT(TOTALS, alive_blocks, COUNT, "Blocks then")                                 \
   FACT(TOTALS, alive_at_ns, MOMENT, "Time of that")                                \

@@ -231,6 +231,12 @@ static const char *last_parts(const char *path, size_t parts) {
   return at;
 }
 
+/* "…/site-packages/certifi/core.py": what a programmer has installed is known by its package. */
+static bool is_of_package(const char *path) {
+  const char *within = strstr(path, "-packages/");
+  return within && strchr(within + strlen("-packages/"), '/');
+}
+
 /* Files with the same end stand together. False without memory. */
 static bool name_files(struct files *files) {
   qsort_r(files->file, files->count, sizeof *files->file, from_the_end, files->strings);
@@ -239,7 +245,9 @@ static bool name_files(struct files *files) {
     size_t before = i ? same_parts(path, strings_text(files->strings, files->file[i - 1])) : 0,
            after =
                i + 1 < files->count ? same_parts(path, strings_text(files->strings, files->file[i + 1])) : 0;
-    uint32_t home = strings_intern(files->strings, last_parts(path, (before > after ? before : after) + 1));
+    size_t parts = 1 + (before > after ? before : after);
+    if (parts == 1 && is_of_package(path)) parts = 2;
+    uint32_t home = strings_intern(files->strings, last_parts(path, parts));
     files->home[files->file[i]] = home;
     if (!home && *path) return false;
   }

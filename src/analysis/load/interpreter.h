@@ -36,6 +36,6 @@ bool interpreter_is_language(const struct names *names, uint32_t module);
 wn_status interpreter_mark(const struct samples *samples, struct names *names, bool found[INTERPRETERS]);
 
 /* Sets `home` in a language's frames: as much of the end of the path as no other file of the
- * program has. `nodes`: of the trace. WN_ENOMEM. */
+ * program has, and of a file of a package its folder too. `nodes`: of the trace. WN_ENOMEM. */
 wn_status interpreter_set_homes(struct names *names, uint32_t nodes);
 /* SPDX-License-Identifier: MIT */
