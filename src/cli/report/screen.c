@@ -63,7 +63,7 @@ static int screen_print_title(const struct view *view) {
                      : limits->totals                     ? "totals of another profiler"
                      : view->report->recording->partial   ? "incomplete, ± is of what was recorded"
                      : view->report->recording->rate >= 1 ? "every block recorded"
-                                                          : "sampled, ± is the 95 % range";
+                                                          : "sampled: ± 95 % range, ? too few samples";
   say_program_name(&name, view);
   if (report_is_timed(view->report)) say(&run, "%s", text_time(time, view->report->samples->end_ns));
   say_end(&run, view);
