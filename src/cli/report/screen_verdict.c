@@ -131,7 +131,7 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
   case VERDICT_UNDECIDED: say_undecided(text, &verdict->net); return;
   case VERDICT_LEVEL:
     if ((double)verdict->time_ns < 0.95 * (double)view->report->samples->end_ns)
-      say(text, "level since %s", text_time(time, verdict->time_ns));
+      say(text, "level, within 10 %%, since %s", text_time(time, verdict->time_ns));
     else
       say(text, "no function grows");
     say(text, "; a leak of a tenth of the peak would show");

@@ -68,7 +68,7 @@ function reasonOf({ kind, bytes: amount, at_ns }: Verdict, { totals, mapped }: T
     case 'not_decided':
       return 'growth is neither sure nor ruled out';
     case 'no_leak_seen':
-      return `${at_ns < 0.95 * trace.duration_ns ? `level since ${duration(at_ns)}` : 'no function grows'}; a leak of a tenth of the peak would show`;
+      return `${at_ns < 0.95 * trace.duration_ns ? `level, within 10 %, since ${duration(at_ns)}` : 'no function grows'}; a leak of a tenth of the peak would show`;
     case 'mostly_short_lived':
       return `${share(totals.brief_share?.estimate ?? 0)} of what it allocated lived less than ${duration(totals.brief_ns ?? 0)}, and the peak is small beside that`;
     case 'freed_not_given_back':
