@@ -3,6 +3,7 @@
 #include "cli/options.h"
 
 #include "cli/command.h"
+#include "cli/package.h"
 #include "sources/memory_bound.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -82,6 +83,15 @@ static int set_search(struct report_options *options, const char *folder) {
   if (stat(folder, &found)) return fail_usage(options->command, "--search %s: %s", folder, strerror(errno));
   if (!S_ISDIR(found.st_mode)) return fail_usage(options->command, "--search %s: it is not a folder", folder);
   return add_to(options, options->search, "--search", folder);
+}
+
+/* Files are fetched in any case; this option says so where they cannot be. */
+static int set_debuginfod(struct report_options *options, const char *unused) {
+  (void)unused;
+  const char *servers = getenv("DEBUGINFOD_URLS"), *known = package_server(PACKAGE_RELEASE);
+  if (servers && *servers) return options->recording.names.debuginfod = true, 0;
+  return fail_usage(options->command, "--debuginfod: DEBUGINFOD_URLS is not set; set it to %s",
+                    known ? known : "the address of a server");
 }
 
 static int set_sort(struct report_options *options, const char *text) {
@@ -338,6 +348,8 @@ static const struct {
      "give rows to functions such as xmalloc and operator new"},
     {FOR_EVERY, "no-symbols", 0, NULL, NO_FLAG(recording.names.symbols),
      "addresses only, no look-up of names"},
+    {FOR_EVERY, "debuginfod", 0, NULL, CALL(set_debuginfod),
+     "fetch missing debug files, or say why not; the default where $DEBUGINFOD_URLS is set"},
     {FOR_EVERY, "no-debuginfod", 0, NULL, NO_FLAG(recording.names.debuginfod),
      "fetch no missing debug files from the servers of $DEBUGINFOD_URLS"},
     {FOR_EVERY, "search", 0, "DIR", CALL(set_search),

@@ -8,6 +8,8 @@
  * not there, or there is no dpkg. */
 bool package_of_file(const char *path, char *name, size_t size);
 
+#define PACKAGE_RELEASE "/etc/os-release" /* of this system */
+
 /* Writes what gives names to the stripped code of a file: the package that has them, "Debian has
  * them in dash-dbgsym", or a command or variable, "For them: dnf debuginfo-install PATH".
  * `package`: of the file; NULL: not known, as where there is no dpkg. `release` is the system's

@@ -343,7 +343,10 @@ servers_are_asked_where_the_variable_names_them() {
   unknown in_one --no-debuginfod
   DEBUGINFOD_URLS='' unknown in_one
   [ ! -s served/requests ] || fail "a server was asked unasked: $(cat served/requests)"
-  known in_one
+  ! DEBUGINFOD_URLS='' "$winnow" report --debuginfod trace >out 2>err && [ ! -s out ] || fail "no server, and no word of it"
+  one_line '--debuginfod: DEBUGINFOD_URLS is not set; set it to '
+  rm err
+  known in_one --debuginfod
   [ -s err ] && fail "it says something: $(cat err)"
   [ "$(requests)" = 1 ] || fail "not one request: $(cat served/requests)"
   known "in_one (one.c:3)" --by line

@@ -47,11 +47,9 @@ static const char *find_module(const struct view *view, const char *name) {
   return NULL;
 }
 
-static const char release[] = "/etc/os-release";
-
 /* Ends a line on a package with the server that has the same, if there is room in the line. */
 static void say_server(const struct view *view, struct paragraph *text, const char *where) {
-  const char *server = package_server(release);
+  const char *server = package_server(PACKAGE_RELEASE);
   char more[128] = "";
   if (server && !view->report->names->served && !strstr(where, server))
     snprintf(more, sizeof more, ", or set DEBUGINFOD_URLS=%s", server);
@@ -80,7 +78,7 @@ static void print_names_hint(const struct view *view) {
   }
   bool packaged = path && package_of_file(path, package, sizeof package);
   say(&text, names ? "Names are missing: " : "No lines: ");
-  if (path && package_say_symbols(packaged ? package : NULL, path, release, where, sizeof where)) {
+  if (path && package_say_symbols(packaged ? package : NULL, path, PACKAGE_RELEASE, where, sizeof where)) {
     say(&text, "%s is stripped. %s", name, where);
     say_server(view, &text, where);
   } else if (names)
