@@ -99,6 +99,10 @@ static const struct program {
     PROGRAM(warms_up, LEVEL, NULL),
     PROGRAM(trades_caches, LEVEL, NULL),
     PROGRAM(has_a_queue, LEVEL, NULL),
+    PROGRAM(has_a_backlog, GROWING, "open_session"),
+    PROGRAM(works_off_its_backlog, LEVEL, NULL),
+    PROGRAM(has_fewer_in_a_backlog, LEVEL, NULL),
+    PROGRAM(evicts_later, LEVEL, NULL),
     PROGRAM(builds_a_table, GROWING, "load_table"),
     PROGRAM(builds_and_frees, GROWING | LEVEL, "load_table"),
     PROGRAM(is_tiny, FEW, NULL),
@@ -286,6 +290,20 @@ static void a_vector_does_not_hide_that_its_elements_leak(void **state) {
     assert_int_equal(judged(&steady, 1e-3, seed, culprit), VERDICT_LEAK);
     assert_string_equal(culprit, "open_session");
     assert_int_equal(judged(&late, 1e-3, seed, culprit), VERDICT_LEAK);
+  }
+}
+
+/* No block of it is old. */
+static void a_queue_that_is_not_drained_is_growing(void **state) {
+  (void)state;
+  static const struct program backlog = {"", has_a_backlog, GROWING, "open_session"};
+  char culprit[64];
+  for (uint64_t seed = 1; seed <= (uint64_t)runs_of(10); seed++) {
+    assert_int_equal(judged(&backlog, 1e-3, seed, culprit), VERDICT_GROWING);
+    assert_string_equal(culprit, "open_session");
+    assert_true(verdict.replaced && !verdict.culprit[0].since_ns);
+    double mean = 50 MB / (TICKS * (double)tick_ns / 1e9); /* what is there at the end, over the whole run */
+    assert_true(fabs(verdict.culprit[0].rate.estimate - mean) < 0.2 * mean);
   }
 }
 
@@ -509,6 +527,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_part_of_a_function_is_not_its_caller),
       cmocka_unit_test(what_starts_a_program_is_no_caller),
       cmocka_unit_test(a_vector_does_not_hide_that_its_elements_leak),
+      cmocka_unit_test(a_queue_that_is_not_drained_is_growing),
       cmocka_unit_test(a_table_that_shrinks_does_not_hide_a_leak),
       cmocka_unit_test(what_malloc_keeps_is_resident_at_the_end),
       cmocka_unit_test(a_trend_tells_what_is_replaced_from_what_came_last),

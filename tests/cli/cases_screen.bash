@@ -58,7 +58,7 @@ the_screen_says_what_to_do() {
   says 'Held at the end [^;]* of the peak; in use, or leaked +Allocated '
   make emptied t
   succeeds report --no-symbols t
-  says 'NOT DECIDED +it shrank by between [0-9.]+ MB and [0-9.]+ MB after the first fifth of the run, but +whether'
+  says 'NOT DECIDED +it shrank by between [0-9.]+ MB and [0-9.]+ MB after the first fifth of the run; +whether'
   make plain t
   COLUMNS=160 run report --no-symbols t
   says 'Resident at most [^-]* at 500 us: [^-]* [+] [^-]*; malloc has [0-9.]+ MB more, never written'

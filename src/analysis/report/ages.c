@@ -46,8 +46,9 @@ static int end_class(const struct row *row, struct stretch stretch) {
 }
 
 /* The class at whose beginning a trend begins. */
-static const int since_class[TRENDS] = {
-    [TREND_SINCE_WARM_UP] = WARM_UP, [TREND_SINCE_LAST] = WARM_UP + JUDGED - QUARTER};
+static const int since_class[TRENDS] = {[TREND_SINCE_WARM_UP] = WARM_UP,
+                                        [TREND_SINCE_HALF] = WARM_UP + JUDGED / 2,
+                                        [TREND_SINCE_LAST] = WARM_UP + JUDGED - QUARTER};
 
 /* The weight of a class in a trend. */
 static double ages_weight_of(enum trend trend, int class) {
@@ -187,7 +188,7 @@ static void take_block(struct ages *ages, const struct block_rows *block, const 
 bool ages_need(const struct row *row, struct stretch stretch) {
   return row->begin_ns <= stretch.end_ns &&
          (!dies(row, stretch) || was_there(row, TREND_SINCE_WARM_UP, stretch) ||
-          was_there(row, TREND_SINCE_LAST, stretch));
+          was_there(row, TREND_SINCE_HALF, stretch) || was_there(row, TREND_SINCE_LAST, stretch));
 }
 
 void ages_add(struct ages *ages, const struct samples *samples, struct stretch stretch, const uint32_t *rows,

@@ -27,9 +27,9 @@ struct stretch {
 };
 
 /* Weighted sums of the amounts: the slope over the judged classes, the bytes that came in the judged
- * classes but for their last quarter, and what H has grown since the end of the warm-up and since the
- * beginning of that last quarter. */
-enum trend { TREND_SLOPE, TREND_MIDDLE, TREND_SINCE_WARM_UP, TREND_SINCE_LAST, TRENDS };
+ * classes but for their last quarter, and what H has grown since the end of the warm-up, since the half of
+ * the judged classes, and since the beginning of their last quarter. */
+enum trend { TREND_SLOPE, TREND_MIDDLE, TREND_SINCE_WARM_UP, TREND_SINCE_HALF, TREND_SINCE_LAST, TRENDS };
 
 /* A trend of a group: the sums over the blocks that add to it, and over those that take from it. */
 struct trend_sums {

@@ -10,6 +10,8 @@
  *   is in few classes; a program that has to wait, as for memory at a limit, grows in few, too, but
  *   so do all of its functions. What is beside culprits changes neither the kind of the verdict nor
  *   whether there is one.
+ * QUEUED: as in growth.c, and between the moments that it looks at, what the function holds never fell by more
+ * than QUEUED_FALL of its growth. Only of the whole run.
  * ORDER: by how much each has surely grown since the warm-up of the stretch, which is the lower end
  * of the interval. */
 #include "analysis/report/culprits.h"
@@ -23,7 +25,7 @@
 #include <string.h>
 
 static const double CALLER_SHARE = 0.9, LATE_LAST = 1, LATE_LOW = 0.5, LATE_RISEN = 0.75, BESIDE_LAST = 0.5,
-                    BESIDE_LOW = 0.33;
+                    BESIDE_LOW = 0.33, QUEUED_FALL = 0.25;
 
 /* ---- functions and their callers ---- */
 
@@ -90,6 +92,7 @@ static uint64_t since_of(const struct suspects *suspects, const struct growth *g
   const struct report *report = &suspects->report;
   double part = judged_bytes(growth) / JUDGED;
   int class = 1;
+  if (growth->queued) return 0;
   while (!suspects->late && class < WARM_UP)
     if (growth->alive[class ++] > 0) return 0;
   while (class < WARM_UP + QUARTER && growth->alive[class] < part / 2) class ++;
@@ -116,7 +119,23 @@ static bool grows_late(struct key *key, const struct growth *growth, double leas
          growth->bytes.estimate - held_before(key, growth) >= LATE_RISEN * least;
 }
 
+/* QUEUED */
+static bool never_fell(struct key *key, const struct growth *growth) {
+  enum { MOMENTS = 128 };
+  struct moment moments[MOMENTS];
+  const struct report *report = &key->suspects->report;
+  double most = 0, fall = 0;
+  timeline_curve(report->samples, is_of_key, key, moments, MOMENTS);
+  for (size_t i = 0; i < MOMENTS && moments[i].time_ns <= report->alive_ns; i++) {
+    most = fmax(most, moments[i].live.bytes.total);
+    fall = fmax(fall, most - moments[i].live.bytes.total);
+  }
+  return fall <= QUEUED_FALL * growth->net.estimate;
+}
+
 static bool culprits_is_culprit(struct key key, const struct growth *growth, double least, bool replaced) {
+  if (growth->queued)
+    return replaced && !key.suspects->late && growth->bytes.estimate >= least && never_fell(&key, growth);
   if (!growth->sure || growth->replaced != replaced || growth->bytes.estimate < least) return false;
   return !key.suspects->late || grows_late(&key, growth, least);
 }

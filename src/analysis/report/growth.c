@@ -50,14 +50,22 @@
  * gone at the end. A leaked block stays. A cache that replaces entries at random grows ever more slowly, which
  * hardly shows beside the errors of what came and what went; but its old entries go as the others do. So
  * may those of a site that leaks, and has blocks that live for a quarter of the run besides.
+ *
+ * QUEUED: a queue into which more comes than goes grows, too, though each of its blocks goes in its turn:
+ * at the end it has blocks of the last classes alone. So ages do not tell, and what is held does: it grew
+ * since the warm-up, surely by QUEUED_LEAST of what there is at the end, and did so in each of three parts
+ * of the run, by at least QUEUED_PART of the mean, in the last as for SURE. It takes more samples than ages do,
+ * since the blocks that are there at two moments are different ones. What rises and falls can be more
+ * at each of four moments by chance: culprits.c looks at the moments between them.
  */
 #include "analysis/report/growth.h"
 
 #include <math.h>
 
 static const double QUARTER_LEAST = 0.25, LAST_LEAST = 0.5, SURE_LAST = 0.75, SURE_LOW = 0.33,
-                    GONE_MOST = 0.03, LARGEST_PART = 0.2, OTHERS_PART = 0.25,
-                    SINCE_WARM_UP = (double)(AGE_CLASSES - WARM_UP) / AGE_CLASSES;
+                    GONE_MOST = 0.03, LARGEST_PART = 0.2, OTHERS_PART = 0.25, QUEUED_LEAST = 0.5,
+                    QUEUED_PART = 0.5,
+                    SINCE = AGE_CLASSES - WARM_UP; /* classes since the end of the warm-up */
 
 /* Fewer samples tell nothing about ages, unless they are nearly all blocks there are. */
 enum { SAMPLES_LEAST = 8 };
@@ -107,6 +115,18 @@ static bool growth_is_replaced(const struct ages *ages) {
   return ages->old_gone > GONE_MOST * (ages->old_gone + bytes_in(ages, 0, OLD));
 }
 
+/* QUEUED */
+static bool is_queued(const struct ages *ages, const struct growth *growth, double unit) {
+  enum { LAST = AGE_CLASSES - WARM_UP - JUDGED + QUARTER, HALF = LAST + JUDGED / 2 - QUARTER };
+  double half = net_of(&ages->trends[TREND_SINCE_HALF], unit).estimate, mean = growth->net.estimate / SINCE,
+         last = LAST * mean;
+  return growth->kind != GROWTH_STEADY && growth->net.low >= QUEUED_LEAST * growth->bytes.estimate &&
+         growth->net.estimate - half >= QUEUED_PART * (SINCE - HALF) * mean &&
+         half - growth->lately.estimate >= QUEUED_PART * (HALF - LAST) * mean &&
+         growth->lately.estimate >= SURE_LAST * last && growth->lately.low > SURE_LOW * last &&
+         ages->regrown <= growth->net.estimate;
+}
+
 /* Most groups have no block that takes from the trend. Then it is a sum like any other. */
 static struct estimate growth_trend_of(const struct trend_sums *trend, double unit) {
   return trend->loss.samples ? net_of(trend, unit) : estimate_of(&trend->gain, unit);
@@ -149,6 +169,16 @@ static enum growth_kind growth_kind_of(const struct ages *ages, double unit) {
   return is_of_one_time(ages) ? GROWTH_ONCE : GROWTH_UNEVEN;
 }
 
+/* Where a slope would tell of other things. */
+static struct estimate net_rate(const struct growth *growth, struct stretch stretch) {
+  double seconds = SINCE / AGE_CLASSES * (double)(stretch.end_ns - stretch.begin_ns) / 1e9;
+  const struct estimate *net = &growth->net;
+  return (struct estimate){.estimate = net->estimate / seconds,
+                           .low = net->low / seconds,
+                           .high = net->high / seconds,
+                           .samples = net->samples};
+}
+
 /* ---- shared ---- */
 
 static const struct {
@@ -169,7 +199,8 @@ struct growth growth_of(const struct ages *ages, struct stretch stretch, double 
                           .net = net_of(&ages->trends[TREND_SINCE_WARM_UP], unit),
                           .lately = net_of(&ages->trends[TREND_SINCE_LAST], unit)};
   growth.sure = growth.kind == GROWTH_STEADY && grows_surely(ages, &growth.lately);
-  growth.replaced = growth_is_replaced(ages);
+  growth.queued = is_queued(ages, &growth, unit);
+  growth.replaced = growth.queued || growth_is_replaced(ages);
   double seconds = (double)(stretch.end_ns - stretch.begin_ns) / 1e9 / AGE_CLASSES;
   struct estimate slope = growth_trend_of(&ages->trends[TREND_SLOPE], unit / JUDGED); /* the mean weight */
   if (seconds > 0)
@@ -177,6 +208,7 @@ struct growth growth_of(const struct ages *ages, struct stretch stretch, double 
                                     .low = slope.low / seconds,
                                     .high = slope.high / seconds,
                                     .samples = slope.samples};
+  if (growth.queued) growth.rate = net_rate(&growth, stretch);
   for (int i = 0; i < AGE_CLASSES; i++) growth.alive[i] = ages->alive[i];
   return growth;
 }
@@ -191,12 +223,8 @@ struct growth growth_of_group(const struct group_ages *group, const struct sampl
   bool tells = without.sure && without.bytes.estimate >= OTHERS_PART * growth.bytes.estimate;
   if (growth.sure) return growth.replaced = !tells || without.replaced, growth;
   if (!tells) return growth;
-  double seconds = SINCE_WARM_UP * (double)(stretch.end_ns - stretch.begin_ns) / 1e9;
   without.bytes = growth.bytes, without.net = growth.net;
-  without.rate = (struct estimate){.estimate = growth.net.estimate / seconds,
-                                   .low = growth.net.low / seconds,
-                                   .high = growth.net.high / seconds,
-                                   .samples = growth.net.samples};
+  without.rate = net_rate(&growth, stretch);
   return without;
 }
 /* SPDX-License-Identifier: MIT */

@@ -27,6 +27,7 @@ struct growth {
   enum growth_kind kind;
   bool sure;                 /* STEADY, and to the end for certain: SURE in growth.c */
   bool replaced;             /* old blocks go, too: REPLACED */
+  bool queued;               /* none of its blocks stays, and it becomes more and more: QUEUED */
   struct estimate bytes;     /* alive at the end */
   struct estimate middle;    /* of these, what came after the warm-up and before the last quarter */
   struct estimate lately;    /* by how much it grew in the last quarter of the run; may be below 0 */

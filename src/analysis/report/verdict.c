@@ -11,7 +11,8 @@
  * Beside a culprit there can be others whose growth is less sure: BESIDE in culprits.c.
  *   LEAK: the program frees, in general (freed.h), not all culprits at its exit, and it is not BEGUN.
  * Culprits whose old blocks stay (REPLACED in growth.c) come first. If there are none, those whose old blocks go,
- * too, are GROWING: a cache that replaces its entries and is not full yet does the same.
+ * too, are GROWING: a cache that replaces its entries and is not full yet does the same. So is a queue that
+ * grows though each of its blocks goes (QUEUED).
  *   GROWING: it does not. A program that reads its input into a table looks the same as one that
  * leaks. So does one that keeps its data until it frees all of it as it ends: it has lost none.
  *

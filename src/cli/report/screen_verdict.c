@@ -74,7 +74,8 @@ static void say_growth(struct paragraph *text, const struct view *view, const st
               : verdict->freed     ? " to the end, and freed only at the exit"
                                    : " to the end, and little is freed");
   say(text, kind == VERDICT_GROWING && !verdict->replaced ? ": a leak, or data that it collects"
-                                                          : ": a leak, or a cache that is not full yet");
+            : kind == VERDICT_GROWING ? ": a leak, or a queue or cache that is not full yet"
+                                      : ": a leak, or a cache that is not full yet");
 }
 
 /* Beside a verdict on resident memory: whether malloc's blocks leak. */
@@ -113,8 +114,7 @@ static void say_undecided(struct paragraph *text, const struct estimate *net) {
   if (grew || shrank) {
     say(text, "it %s by ", grew ? "grew" : "shrank");
     if (strcmp(low, high) != 0) say(text, "between %s and ", low);
-    say(text, "%s %s, but %s is open", high, since,
-        grew ? "not steadily: whether it goes on" : "whether a part of it grows");
+    say(text, "%s %s; whether %s is open", high, since, grew ? "it goes on" : "a part of it grows");
   } else if (net->high > 0) {
     say(text, "no growth is seen, but up to %s %s could be hidden in the ±", high, since);
   } else {
