@@ -14,7 +14,7 @@ import { build } from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const at = (...parts) => join(here, ...parts);
-const MOST_BYTES = 293_000; // without the engine
+const MOST_BYTES = 294_000; // without the engine
 
 /* Long names of members that classes here have for themselves: no answer, element or library has them. */
 const OWN_MEMBERS =

@@ -252,6 +252,8 @@ void json_verdict(struct json *json, const struct report *report, const struct v
   if (verdict->culprits) json_bool(json, "begun", verdict->begun);
   if (verdict->culprits) json_bool(json, "replaced", verdict->replaced);
   if (verdict->culprits) json_bool(json, "freed_at_exit", verdict->freed);
+  if (verdict->kind == VERDICT_UNDECIDED && (verdict->net.low != 0 || verdict->net.high != 0))
+    json_estimate(json, "grown_bytes", &verdict->net);
   json_number(json, "bytes", verdict->bytes);
   json_integer(json, "at_ns", verdict->time_ns);
   json_end(json, '}');

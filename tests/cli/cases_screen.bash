@@ -59,6 +59,9 @@ the_screen_says_what_to_do() {
   make emptied t
   succeeds report --no-symbols t
   says 'NOT DECIDED +it shrank by between [0-9.]+ MB and [0-9.]+ MB after the first fifth of the run; +whether'
+  need jq
+  succeeds report --json --no-symbols t
+  jq -e '.verdict | .kind == "not_decided" and .grown_bytes.high < 0' out >/dev/null || fail "$(jq -c .verdict out)"
   make plain t
   COLUMNS=160 run report --no-symbols t
   says 'Resident at most [^-]* at 500 us: [^-]* [+] [^-]*; malloc has [0-9.]+ MB more, never written'

@@ -193,6 +193,8 @@ export interface Verdict {
   culprits: Culprit[];
   /** Beside a verdict on resident memory: the kind of verdict on the blocks, or "none". */
   blocks?: string;
+  /** Of "not_decided": by how much all blocks became more after the warm-up. */
+  grown_bytes?: Estimate;
   /** A process of less than a second grows. */
   begun?: boolean;
   replaced?: boolean;

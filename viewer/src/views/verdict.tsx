@@ -1,6 +1,6 @@
 /* The verdict, in the words of `winnow report`, with the functions that it is about and those that held the most. */
 import type { ComponentChildren } from 'preact';
-import type { Compared, Culprit, Head, Mapper, Totals, Verdict } from '../engine/answers.ts';
+import type { Compared, Culprit, Estimate, Head, Mapper, Totals, Verdict } from '../engine/answers.ts';
 import { bytes, changeOf, duration, share } from '../numbers.ts';
 import { table } from '../state/asking.ts';
 import { change, say } from '../state/store.ts';
@@ -62,11 +62,20 @@ function mapperIn([first]: Mapper[], all: number): string {
   return `, ${sizeOf(first) > 0.95 * all ? '' : `${bytes(sizeOf(first))} `}by ${name}${caller ? `, called by ${caller}` : ''}`;
 }
 
+/** By how much all blocks became more or less after the warm-up. */
+function grownText({ low, high }: Estimate = { estimate: 0, low: 0, high: 0 }): string {
+  const since = 'after the first fifth of the run';
+  const [least, most] = high < 0 ? [bytes(-high), bytes(-low)] : [bytes(low), bytes(high)];
+  if (low > 0 || high < 0)
+    return `it ${low > 0 ? 'grew' : 'shrank'} by ${least === most ? '' : `between ${least} and `}${most} ${since}, but ${low > 0 ? 'not steadily: whether it goes on' : 'whether a part of it grows'} is open`;
+  return high > 0 ? `no growth is seen, but up to ${most} ${since} could be hidden in the ±` : 'growth is neither sure nor ruled out';
+}
+
 /** Why it is so, where no function is to blame. */
-function reasonOf({ kind, bytes: amount, at_ns }: Verdict, { totals, mapped }: Totals, { trace }: Head): string {
+function reasonOf({ kind, bytes: amount, at_ns, grown_bytes: grown }: Verdict, { totals, mapped }: Totals, { trace }: Head): string {
   switch (kind) {
     case 'not_decided':
-      return 'growth is neither sure nor ruled out';
+      return grownText(grown);
     case 'no_leak_seen':
       return `${at_ns < 0.95 * trace.duration_ns ? `level, within 10 %, since ${duration(at_ns)}` : 'no function grows'}; a leak of a tenth of the peak would show`;
     case 'mostly_short_lived':

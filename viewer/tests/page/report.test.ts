@@ -43,6 +43,18 @@ test('a peak of which no block was sampled is its upper bound, as in the report'
     await close();
   }));
 
+for (const kind of ['killed', 'emptied'])
+  test(`what is not decided of a ${kind} trace has the amounts of the report`, { skip: without }, () =>
+    inFolder(async (folder) => {
+      const { trace, page: file } = makePage(folder, [kind]);
+      const report = execFileSync(program('src/cli/winnow'), ['report', '--no-symbols', trace], { encoding: 'utf8' }).replace(/\s+/g, ' ');
+      const [, words] = /NOT DECIDED ((?:it (?:grew|shrank) by|no growth is seen, but up to) .*?(?: is open| in the ±)) /u.exec(report)!;
+      const { page, faults, close } = await openPage(file);
+      assert.ok((await textOf(page, '.said')).startsWith(`NOT DECIDED ${words}`), `${words}: ${await textOf(page, '.said')}`);
+      assert.deepEqual(faults, []);
+      await close();
+    }));
+
 for (const [kind, words, limit] of [['killed_for_memory', 'killed for memory (limit 64.0 MB)', '61.0 MB of 64.0 MB'], ['killed_at_no_limit', 'killed for memory', '']] as const)
   test(`a page of a ${kind} trace says so in the words of the report, and draws the limit`, { skip: without }, () =>
     inFolder(async (folder) => {
