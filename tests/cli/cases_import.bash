@@ -206,10 +206,12 @@ heaptrack_is_compared_with_a_trace() {
     fail "$(jq -c '.allocated.rows[] | [.name, .found, .bytes]' out)"
 }
 
-# The page has what such a file tells; no text in it breaks out.
+# The report says where to begin. The page has what such a file tells; no text in it breaks out.
 other_profilers_files_have_pages() {
   printf '{"dhatFileVersion":2,"mode":"heap","bklt":true,"tu":"instrs","cmd":"./a</pre><b>","pps":[{"tb":800,"tbk":8,"gb":700,"gbk":7,"eb":0,"ebk":0,"fs":[1]}],
     "ftbl":["[root]","0x1: a<script>&b (x.c:1)"]}' >t.dhat
+  succeeds report t.dhat
+  says 'Next: to use less memory, begin at x[.]c:1 '
   succeeds html t.dhat
   says '^t.dhat.html '
   grep -q 'a&lt;script&gt;&amp;b' t.dhat.html || fail "$(cat t.dhat.html)"

@@ -155,7 +155,7 @@ static bool say_interpreters(struct paragraph *text, const struct view *view) {
 static void say_where_to_begin(struct paragraph *text, const struct view *view) {
   struct table table;
   char step[NEXT_MOST];
-  if (view->verdict->kind == VERDICT_NONE || view->verdict->kind == VERDICT_MAPPED ||
+  if (view->report->query || view->verdict->kind == VERDICT_MAPPED ||
       report_table(view->report, next_measure(view->verdict), BY_FUNCTION, TABLE_LINES, &table))
     return;
   const struct group *most = table_largest(&table);
