@@ -103,19 +103,23 @@ static uint64_t dhat_most_of(double estimate, uint64_t asked, uint64_t end) {
   return most < end ? end : most;
 }
 
+/* Bytes without a block would be a damaged file; an estimate of less than half of a block is 0. */
+static uint64_t blocks_of(uint64_t bytes, uint64_t blocks) { return bytes && !blocks ? 1 : blocks; }
+
 static void dhat_write_stack(struct dhat *dhat, uint32_t node) {
   struct json *json = &dhat->json;
   const uint64_t *value = dhat->stacks.values[node].value;
   const struct lives *lives = &dhat->lives[node];
-  uint64_t end_bytes = dhat->end_bytes[node], end_blocks = dhat->end_blocks[node];
+  uint64_t end_bytes = dhat->end_bytes[node], end_blocks = blocks_of(end_bytes, dhat->end_blocks[node]),
+           held_blocks = blocks_of(value[QUANTITY_HELD_BYTES], value[QUANTITY_HELD_BLOCKS]);
   json_begin(json, NULL, '{');
   json_integer(json, "tb", value[QUANTITY_ALLOCATED_BYTES]);
-  json_integer(json, "tbk", value[QUANTITY_ALLOCATED_BLOCKS]);
+  json_integer(json, "tbk", blocks_of(value[QUANTITY_ALLOCATED_BYTES], value[QUANTITY_ALLOCATED_BLOCKS]));
   json_integer(json, "tl", (uint64_t)llround(lives->life_us));
   json_integer(json, "mb", dhat_most_of(lives->most_bytes, value[QUANTITY_HELD_BYTES], end_bytes));
-  json_integer(json, "mbk", dhat_most_of(lives->most_blocks, value[QUANTITY_HELD_BLOCKS], end_blocks));
+  json_integer(json, "mbk", dhat_most_of(lives->most_blocks, held_blocks, end_blocks));
   json_integer(json, "gb", value[QUANTITY_HELD_BYTES]);
-  json_integer(json, "gbk", value[QUANTITY_HELD_BLOCKS]);
+  json_integer(json, "gbk", held_blocks);
   json_integer(json, "eb", end_bytes);
   json_integer(json, "ebk", end_blocks);
   json_begin(json, "fs", '[');

@@ -412,6 +412,9 @@ flamegraphs_are_drawn() {
 
 # In a trace of all blocks, every number of a file for DHAT is that of the trace.
 files_for_dhat_have_lives() {
+  make plain t
+  succeeds export -f dhat --where 'life < 100us' -o t.dhat t # bytes of less than half of a block
+  succeeds report t.dhat
   need jq
   make exact t.trace # block i of 16 + i % 1000 bytes is born at i us; block i / 2 dies at i + 0.5 us if 4 divides i
   succeeds export -f dhat --at 0.5ms t.trace
