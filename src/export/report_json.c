@@ -185,7 +185,8 @@ static wn_status report_json_print_tree(struct json *json, const struct report *
 
 static void report_json_print_held(struct json *json, const struct report *report) {
   struct moment moments[HELD_POINTS];
-  timeline_curve(report->samples, report_selects, (void *)report, moments, HELD_POINTS);
+  timeline_curve(report->samples, report_selects, (void *)report, moments,
+                 (struct moments_of){.count = HELD_POINTS});
   json_begin(json, "held", '[');
   for (size_t i = 0; i < HELD_POINTS; i++) {
     struct estimate bytes = report_bytes(report, &moments[i].live),

@@ -109,6 +109,11 @@ static void write_pauses(struct answer *answer, const struct samples *samples) {
   }
 }
 
+/* The peak may last for less than a point, and is one. */
+static struct moments_of points_of(const struct report *report, const struct request *request) {
+  return (struct moments_of){request->points, report->peak.median_ns};
+}
+
 /* ---- by function ---- */
 
 /* The rows of the table that are drawn. */
@@ -138,17 +143,16 @@ static void set_keys(struct drawn *drawn, const uint32_t *number) {
 }
 
 /* Writes what `count` rows of the table held themselves, row by row. */
-static wn_status write_drawn(const struct drawn *drawn, size_t points, size_t count, struct answer *answer,
-                             const char *const names[3]) {
-  struct moment *moments = calloc(points * count + 1, sizeof *moments);
-  if (!moments ||
-      !timeline_curves(drawn->report->samples, drawn_key, (void *)drawn, moments, points, count)) {
+static wn_status write_drawn(const struct drawn *drawn, struct moments_of of, size_t count,
+                             struct answer *answer, const char *const names[3]) {
+  struct moment *moments = calloc(of.count * count + 1, sizeof *moments);
+  if (!moments || !timeline_curves(drawn->report->samples, drawn_key, (void *)drawn, moments, of, count)) {
     free(moments);
     return error_set(WN_ENOMEM, "not enough memory for the chart");
   }
   size_t held = answer_singles(answer, names[0]), low = answer_singles(answer, names[1]),
          high = answer_singles(answer, names[2]);
-  for (size_t i = 0; i < points * count; i++) {
+  for (size_t i = 0; i < of.count * count; i++) {
     struct estimate bytes = report_bytes(drawn->report, &moments[i].live);
     if (!moments[i].live.bytes.samples) bytes = (struct estimate){0}; /* as in the view table */
     answer_single(answer, held, bytes.estimate);
@@ -174,7 +178,7 @@ static size_t choose_top(const double *most, size_t labels, uint32_t top[TOP_MOS
 }
 
 /* Writes the rows of the table that held the most, and their curves. */
-static wn_status write_top(struct drawn *drawn, size_t points, struct answer *answer) {
+static wn_status write_top(struct drawn *drawn, struct moments_of of, struct answer *answer) {
   static const char *const names[] = {"top_held", "top_low", "top_high"};
   const struct call_tree *tree = &drawn->tree;
   struct labels labels = {.tree = NULL};
@@ -182,8 +186,7 @@ static wn_status write_top(struct drawn *drawn, size_t points, struct answer *an
   double *most = calloc(tree->label_count + 1, sizeof *most);
   set_keys(drawn, NULL);
   wn_status error =
-      number && most &&
-              timeline_most(drawn->report->samples, drawn_key, drawn, most, points, tree->label_count)
+      number && most && timeline_most(drawn->report->samples, drawn_key, drawn, most, of, tree->label_count)
           ? labels_create(&labels, tree, drawn->report->names)
           : error_set(WN_ENOMEM, "not enough memory for the chart");
   if (!error) {
@@ -192,7 +195,7 @@ static wn_status write_top(struct drawn *drawn, size_t points, struct answer *an
     for (size_t i = 0; i < count; i++) number[top[i]] = labels_number(&labels, top[i]);
     labels_write(&labels, &answer->json);
     set_keys(drawn, number);
-    error = write_drawn(drawn, points, count, answer, names);
+    error = write_drawn(drawn, of, count, answer, names);
   }
   labels_destroy(&labels);
   free(number);
@@ -225,7 +228,7 @@ static wn_status write_one(struct drawn *drawn, const struct request *request, s
   if (!error) error = views_choose(&labels, request->of, &chosen);
   if (!error && !choose_keys(drawn, chosen, request->extent == EXTENT_TOTAL))
     error = error_set(WN_ENOMEM, "not enough memory for the chart");
-  if (!error) error = write_drawn(drawn, request->points, 1, answer, names);
+  if (!error) error = write_drawn(drawn, points_of(drawn->report, request), 1, answer, names);
   labels_destroy(&labels);
   free(chosen);
   return error;
@@ -242,7 +245,7 @@ static wn_status view_time_write_functions(struct answers *answers, const struct
   drawn.key = malloc((paths->stack_count + (size_t)1) * sizeof *drawn.key);
   error = !drawn.key    ? error_set(WN_ENOMEM, "not enough memory for the chart")
           : request->of ? write_one(&drawn, request, answer)
-                        : write_top(&drawn, request->points, answer);
+                        : write_top(&drawn, points_of(drawn.report, request), answer);
   free(drawn.key);
   owners_destroy(&drawn.owners);
   return error;
@@ -253,12 +256,13 @@ static wn_status view_time_write_functions(struct answers *answers, const struct
 wn_status view_time(struct answers *answers, const struct request *request, struct answer *answer) {
   if (request->of) return view_time_write_functions(answers, request, answer);
   struct report *report = &answers->report;
-  size_t count = request->points;
+  struct moments_of of = points_of(report, request);
+  size_t count = of.count;
   struct moment *moments = calloc(count, sizeof *moments);
   struct flow *flow = calloc(count, sizeof *flow);
   if (moments && flow) {
-    timeline_curve(report->samples, report_selects, report, moments, count);
-    timeline_flow(report->samples, report_selects, report, flow, count);
+    timeline_curve(report->samples, report_selects, report, moments, of);
+    timeline_flow(report->samples, report_selects, report, flow, of);
     json_integer(&answer->json, "at_ns", report->asked.time_ns);
     json_integer(&answer->json, "peak_ns", report->peak.median_ns);
     write_peaks(&answer->json, moments, count);

@@ -405,7 +405,8 @@ static void the_curve_is_what_was_live_at_its_moments(void **state) {
   struct moment moments[TIMELINE_MOMENTS];
   static const size_t counts[] = {2, 3, 200, TIMELINE_MOMENTS};
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-    timeline_curve(samples, NULL, NULL, moments, counts[i]);
+    struct moments_of of = {.count = counts[i]};
+    timeline_curve(samples, NULL, NULL, moments, of);
     assert_int_equal(moments[0].time_ns, 0);
     assert_int_equal(moments[counts[i] - 1].time_ns, samples->end_ns);
     for (size_t j = 0; j < counts[i]; j++) {

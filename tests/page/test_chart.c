@@ -12,6 +12,17 @@ static double held_at(struct answers *answers, const char *where, double time_ns
   return held;
 }
 
+/* Moments are in order, and one is that of the peak, which may last for less than a step. */
+static void check_times(const struct told *told, const double *time, size_t count) {
+  double peak_ns = strtod(strstr(told->json, "\"peak_ns\": ") + strlen("\"peak_ns\": "), NULL);
+  bool has_peak = peak_ns == 0;
+  for (size_t at = 0; at < count; at++) {
+    assert_true(!at || time[at - 1] < time[at]);
+    has_peak = has_peak || time[at] == peak_ns;
+  }
+  assert_true(has_peak);
+}
+
 /* The chart of a random query, at ten moments. */
 static void check_moments(struct answers *answers, struct tale *tale) {
   char query[512], question[600];
@@ -22,6 +33,7 @@ static void check_moments(struct answers *answers, struct tale *tale) {
   struct told told = ask(answers, question);
   const double *time = column(&told, "time", &count), *held = column(&told, "held", &count);
   assert_int_equal(count, 10);
+  check_times(&told, time, count);
   for (size_t at = 0; at < count; at++) {
     double total = held_at(answers, query, time[at]);
     if (!nearly(held[at], total)) fail_msg("%s at %f: %f, not %f", query, time[at], held[at], total);

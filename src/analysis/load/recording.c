@@ -51,8 +51,9 @@ static bool is_of_process(const struct row *row, void *context) {
 
 /* A process that lived for few moments of the trace has no course. */
 static bool has_course(struct course *course, const struct process *process) {
-  timeline_curve(course->samples, is_of_process, course, course->moments, CURVE);
-  timeline_flow(course->samples, is_of_process, course, course->flow, CURVE);
+  static const struct moments_of of = {.count = CURVE};
+  timeline_curve(course->samples, is_of_process, course, course->moments, of);
+  timeline_flow(course->samples, is_of_process, course, course->flow, of);
   course->end = CURVE - 1;
   while (course->begin < CURVE && course->moments[course->begin].time_ns < process->begin_ns) course->begin++;
   while (course->end && course->moments[course->end].time_ns >= process->end_ns) course->end--;

@@ -29,10 +29,15 @@ struct grid {
   size_t count;
 };
 
-static void make_grid(struct grid *grid, uint64_t end_ns, size_t count) {
-  grid->per_ns = end_ns ? (double)(count - 1) / (double)end_ns : 0;
-  grid->count = count;
-  for (size_t i = 0; i < count; i++) grid->time_ns[i] = timeline_time_of(end_ns, i, count);
+static void make_grid(struct grid *grid, uint64_t end_ns, struct moments_of of) {
+  size_t last = of.count - 1;
+  grid->per_ns = end_ns ? (double)last / (double)end_ns : 0;
+  grid->count = of.count;
+  for (size_t i = 0; i < of.count; i++) grid->time_ns[i] = timeline_time_of(end_ns, i, of.count);
+  if (of.exact_ns && of.exact_ns < end_ns && last > 1) {
+    size_t nearest = (size_t)((double)of.exact_ns * grid->per_ns + 0.5);
+    grid->time_ns[nearest < 1 ? 1 : nearest < last ? nearest : last - 1] = of.exact_ns;
+  }
 }
 
 /* The first moment at or after a time. */
@@ -156,10 +161,10 @@ struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, ro
 }
 
 void timeline_curve(const struct samples *samples, row_filter *selects, void *context, struct moment *moments,
-                    size_t count) {
+                    struct moments_of of) {
   struct sums nodes[2 * TIMELINE_MOMENTS] = {0};
   struct grid grid;
-  make_grid(&grid, samples->end_ns, count);
+  make_grid(&grid, samples->end_ns, of);
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
     struct span span = row_span(samples, row);
@@ -170,10 +175,10 @@ void timeline_curve(const struct samples *samples, row_filter *selects, void *co
 }
 
 bool timeline_curves(const struct samples *samples, row_key *key_of, void *context, struct moment *moments,
-                     size_t count, size_t keys) {
+                     struct moments_of of, size_t keys) {
   struct sums(*nodes)[2 * TIMELINE_MOMENTS] = calloc(keys + 1, sizeof *nodes);
   struct grid grid;
-  make_grid(&grid, samples->end_ns, count);
+  make_grid(&grid, samples->end_ns, of);
   for (size_t i = 0; nodes && i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
     uint32_t key = timeline_counts(row, NULL, NULL) ? key_of(row, context) : NO_KEY;
@@ -181,19 +186,19 @@ bool timeline_curves(const struct samples *samples, row_key *key_of, void *conte
     struct span span = row_span(samples, row);
     add_stretch(nodes[key], row, moment_from(span.begin_ns, &grid), moment_after(&span, &grid));
   }
-  for (size_t key = 0; nodes && key < keys; key++) sum_moments(nodes[key], &grid, moments + key * count);
+  for (size_t key = 0; nodes && key < keys; key++) sum_moments(nodes[key], &grid, moments + key * of.count);
   bool done = nodes;
   free(nodes);
   return done;
 }
 
-bool timeline_most(const struct samples *samples, row_key *key_of, void *context, double *most, size_t count,
-                   size_t keys) {
+bool timeline_most(const struct samples *samples, row_key *key_of, void *context, double *most,
+                   struct moments_of of, size_t keys) {
   struct events events = {.all = array_new(samples->row_count, sizeof *events.all)};
   double *now = calloc(keys + 1, sizeof *now);
   bool done = events.all && now;
   struct grid grid;
-  make_grid(&grid, samples->end_ns, count);
+  make_grid(&grid, samples->end_ns, of);
   for (size_t key = 0; key < keys; key++) most[key] = 0;
   for (size_t i = 0; done && i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
@@ -203,32 +208,32 @@ bool timeline_most(const struct samples *samples, row_key *key_of, void *context
     size_t begin = moment_from(span.begin_ns, &grid), end = moment_after(&span, &grid);
     if (begin < end) timeline_add_event(&events, key, (double)row->size / row->probability, begin, end);
   }
-  if (done) walk_events(&events, count, now, most);
+  if (done) walk_events(&events, of.count, now, most);
   free(events.all);
   free(now);
   return done;
 }
 
 void timeline_flow(const struct samples *samples, row_filter *selects, void *context, struct flow *flow,
-                   size_t count) {
+                   struct moments_of of) {
   struct grid grid;
-  make_grid(&grid, samples->end_ns, count);
-  memset(flow, 0, count * sizeof *flow);
+  make_grid(&grid, samples->end_ns, of);
+  memset(flow, 0, of.count * sizeof *flow);
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
     if (!timeline_counts(row, selects, context)) continue;
     struct span span = row_span(samples, row);
     size_t begin = moment_from(span.begin_ns, &grid), end = moment_after(&span, &grid), move = end;
     double bytes = (double)row->size / row->probability;
-    if (begin < count) flow[begin].allocated += (double)row_allocated(row) / row->probability;
+    if (begin < of.count) flow[begin].allocated += (double)row_allocated(row) / row->probability;
     if (row->promoted_ns < row->end_ns && row->area == AREA_MINOR) {
       move = moment_from(row->promoted_ns, &grid);
       if (move < begin) move = begin;
-      add_change(flow, move, end, count, AREA_MAJOR, bytes);
+      add_change(flow, move, end, of.count, AREA_MAJOR, bytes);
     }
-    add_change(flow, begin, move, count, (enum area)row->area, bytes);
+    add_change(flow, begin, move, of.count, (enum area)row->area, bytes);
   }
-  sum_changes(flow, count);
+  sum_changes(flow, of.count);
 }
 
 size_t timeline_memory_thinned(const struct samples *samples, struct memory_point *points, size_t most) {

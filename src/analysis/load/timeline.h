@@ -1,8 +1,6 @@
 /* The heap and the resident memory over time, summed from the rows and measurements of a trace. In
  * all functions `selects` selects the rows that count; NULL, where a function allows it, selects
- * all.
- *
- * */
+ * all. */
 #pragma once
 
 #include "analysis/load/call_tree.h"
@@ -20,11 +18,18 @@ typedef bool row_filter(const struct row *row, void *context);
 struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, row_filter *selects,
                              void *context);
 
-/* The sums of the live rows at `count` moments, spread evenly from the start of the trace to the
- * last event. `count` is from 2 to TIMELINE_MOMENTS. `selects` may be NULL. */
-#define TIMELINE_MOMENTS 1024
+/* The moments of a curve: `count`, from 2 to TIMELINE_MOMENTS, spread evenly from the start of the trace to
+ * the last event. If one is to be exact, such as that of a peak that lasts for less than a step, the nearest
+ * of those between the first and the last moves there. */
+enum { TIMELINE_MOMENTS = 1024 };
+struct moments_of {
+  size_t count;
+  uint64_t exact_ns; /* 0: none */
+};
+
+/* The sums of the live rows at these moments. `selects` may be NULL. */
 void timeline_curve(const struct samples *samples, row_filter *selects, void *context, struct moment *moments,
-                    size_t count);
+                    struct moments_of of);
 
 /* The key of a row; NO_KEY: it does not count. */
 #define NO_KEY UINT32_MAX
@@ -33,12 +38,12 @@ typedef uint32_t row_key(const struct row *row, void *context);
 /* The curve of the rows of each key: moments[key * count + i], for the keys below `keys`. False without
  * memory. */
 bool timeline_curves(const struct samples *samples, row_key *key_of, void *context, struct moment *moments,
-                     size_t count, size_t keys);
+                     struct moments_of of, size_t keys);
 
-/* The most that the rows of each key held at one of the `count` moments: most[key], in estimated bytes.
- * False without memory. */
-bool timeline_most(const struct samples *samples, row_key *key_of, void *context, double *most, size_t count,
-                   size_t keys);
+/* The most that the rows of each key held at one of the moments: most[key], in estimated bytes. False
+ * without memory. */
+bool timeline_most(const struct samples *samples, row_key *key_of, void *context, double *most,
+                   struct moments_of of, size_t keys);
 
 /* What a collected heap held by area, and what was allocated since the moment before, at the moments
  * of timeline_curve: estimates without intervals. A promoted block is in `major` from then on. For
@@ -47,7 +52,7 @@ struct flow {
   double minor, major, outside, allocated;
 };
 void timeline_flow(const struct samples *samples, row_filter *selects, void *context, struct flow *flow,
-                   size_t count);
+                   struct moments_of of);
 
 /* The bytes of all allocations; `blocks` counts the calls that allocated (OWNER in samples.h).
  * `selects` may be NULL. */

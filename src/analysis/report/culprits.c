@@ -106,7 +106,7 @@ static double held_before(struct key *key, const struct growth *growth) {
   const struct report *report = &key->suspects->report;
   uint64_t class_ns = (report->alive_ns - report->since_ns) / AGE_CLASSES;
   double most = 0;
-  timeline_curve(report->samples, is_of_key, key, moments, MOMENTS);
+  timeline_curve(report->samples, is_of_key, key, moments, (struct moments_of){.count = MOMENTS});
   for (size_t i = 0; i < MOMENTS && moments[i].time_ns <= since_of(key->suspects, growth) + class_ns; i++)
     most = fmax(most, moments[i].live.bytes.total);
   return most;

@@ -118,7 +118,8 @@ static bool is_level(const struct suspects *suspects, double leak) {
 static uint64_t level_since(const struct report *report, double peak) {
   enum { MOMENTS = 128 };
   struct moment moments[MOMENTS];
-  timeline_curve(report->samples, report_selects, (void *)report, moments, MOMENTS);
+  timeline_curve(report->samples, report_selects, (void *)report, moments,
+                 (struct moments_of){.count = MOMENTS});
   size_t last = MOMENTS - 1;
   while (last && moments[last].time_ns > report->alive_ns) last--;
   double end = moments[last].live.bytes.total;
@@ -152,7 +153,8 @@ static double freed_lately(const struct report *report, uint64_t time_ns, double
   struct moment moments[MOMENTS];
   uint64_t quarter_ns = (report->alive_ns - report->since_ns) / 4;
   double most = bytes;
-  timeline_curve(report->samples, report_selects, (void *)report, moments, MOMENTS);
+  timeline_curve(report->samples, report_selects, (void *)report, moments,
+                 (struct moments_of){.count = MOMENTS});
   for (size_t i = 0; i < MOMENTS && moments[i].time_ns <= time_ns; i++)
     if (moments[i].time_ns + quarter_ns >= time_ns) most = fmax(most, moments[i].live.bytes.total);
   return most - bytes;

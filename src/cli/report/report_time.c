@@ -84,7 +84,8 @@ static bool mark_asleep(const struct samples *samples, size_t columns, struct se
 /* Returns whether a column is UNKNOWN. */
 static bool fill_held(const struct view *view, size_t columns, struct series *series) {
   struct moment moments[HELD_MOMENTS];
-  timeline_curve(view->report->samples, report_selects, (void *)view->report, moments, HELD_MOMENTS);
+  timeline_curve(view->report->samples, report_selects, (void *)view->report, moments,
+                 (struct moments_of){.count = HELD_MOMENTS});
   for (size_t i = 0; i < HELD_MOMENTS; i++)
     report_time_add(series, column_of(moments[i].time_ns, view->report->samples->end_ns, columns),
                     moments[i].live.bytes.total);
