@@ -127,17 +127,19 @@ export function range(low: number, high: number): string {
   return `${scaled(low, scale)}–${scaled(high, scale)}${NARROW}${BYTE_UNITS[scale]}`;
 }
 
-/** Half of an interval's width that says as much as its ends: both sides are alike, and it is narrow. */
+/** Half of an interval's width that says as much as its ends: both sides are alike, or its ends have the same digits, and it is narrow. */
 function symmetricError(value: number, low: number, high: number): number | null {
   const below = value - low;
   const above = high - value;
   const half = Math.max(below, above);
-  if (value <= 0 || half > 0.25 * value || Math.abs(above - below) > 0.2 * half) return null;
+  const scale = scaleOf(high);
+  const isLopsided = Math.abs(above - below) > 0.2 * half && scaled(low, scale) !== scaled(high, scale);
+  if (value <= 0 || half > 0.25 * value || isLopsided) return null;
   return half / value;
 }
 
 function relative(error: number): string {
-  return `±${(100 * error).toFixed(error < 0.00995 ? 1 : 0)}${NARROW}%`;
+  return `±${Math.max(0.1, 100 * error).toFixed(error < 0.00995 ? 1 : 0)}${NARROW}%`;
 }
 
 /** What stands behind a number: "±2 %", or "180–196" if the interval is wide or lopsided; empty: exact. */

@@ -57,6 +57,7 @@ test('a narrow interval is said as ±, a wide or lopsided one by its ends', () =
   assert.equal(plain(withError(of(812e6, 806.3e6, 817.7e6))), '812 MB ±0.7 %');
   assert.equal(plain(withError(of(188e6, 100e6, 290e6))), '188 MB (100–290 MB)');
   assert.equal(plain(withError(of(188e6, 180e6, 230e6))), '188 MB (180–230 MB)');
+  assert.equal(plain(withError(of(62.915e6, 62.9145e6, 62.924e6))), '62.9 MB ±0.1 %'); // not 62.9–62.9
   assert.equal(plain(withError(of(172e3, 131e3, 335e3, 1))), '172 kB (131–335 kB)');
   assert.equal(plain(withError(of(172e3, 31e3, 335e3, 4))), '≈172 kB (31.0–335 kB)');
 });

@@ -316,7 +316,7 @@ function apart(name: string, short: string, twins: string[], room: number, glyph
     const put = (shown: string) => [...before!, shown, ...after!, ...(after!.length ? [''] : [])].join(ELLIPSIS);
     const over = glyphs.width(put(short)) - room;
     const shown = over > 0 ? cutMiddle(short, glyphs.width(short) - over, glyphs) : short;
-    if (shown) return put(shown);
+    if (shown) return put(shown).replace(/…+/g, ELLIPSIS);
   }
   return '';
 }

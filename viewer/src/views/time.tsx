@@ -26,7 +26,7 @@ const shownMoment = computed<number | null>(() => {
   const shown = view.value;
   if (moments.value) return moments.value[1];
   if (!answer || measureOf(shown, head.value) !== 'held') return null;
-  if (shown.tab === 'peak') return answer.peak_ns;
+  if (shown.tab === 'peak') return answer.peaks_ns.length ? answer.peak_ns : null;
   const { at } = moment(shown.where);
   if (comparing.value && at === null) return answer.peak_ns;
   return timeOf(at ?? 'end');
@@ -211,10 +211,16 @@ function Key({ kind, text, style }: { kind: string; text: string; style?: Record
   );
 }
 
+/** One function of two modules has both names. */
+const legendName = ({ text }: Label) => {
+  const short = compactName(text, 18);
+  return topLayers.value.some(({ label }) => label!.text !== text && compactName(label!.text, 18) === short) ? compactName(text, 60) : short;
+};
+
 const Row = ({ layer }: { layer: Drawn & { label: Label } }) => (
   <button type="button" class="plain key" title={cleanName(layer.label.text, 2000)} onClick={() => selectLabel(layer.label.text)}>
     <span class="swatch layer" style={swatchOf(layer.fill, layer.stroke)} aria-hidden="true" />
-    <Name text={compactName(layer.label.text, 18)} title="" />
+    <Name text={legendName(layer.label)} title="" />
   </button>
 );
 

@@ -33,8 +33,8 @@ function CulpritName({ of, place }: { of: Culprit; place: string | undefined }) 
     <>
       <Function text={textOf(of)} />
       {place && <> (<Name text={place} />)</>}
-      {of.caller && <>, called by <Function text={textOf({ function: of.caller })} /></>}
-      {of.process && <>, in <Name text={of.process} />{others > 0 && ` and ${others} other process${others > 1 ? 'es' : ''}`}</>}
+      {of.caller && <>, called by <span class="tied"><Function text={textOf({ function: of.caller })} />{of.process ? ',' : ':'}</span></>}
+      {of.process && <>{of.caller ? '' : ','} in <Name text={of.process} />{others > 0 && ` and ${others} other process${others > 1 ? 'es' : ''}`}:</>}
     </>
   );
 }
@@ -131,8 +131,8 @@ export function VerdictLine({ head, totals }: { head: Head; totals: Totals }) {
   const parts: ComponentChildren[] = culprits.map((culprit, index) => (
     <>
       <CulpritName of={culprit} place={totals.places?.[index]} />
-      {isGrowing && `${culprit.caller || culprit.process ? ': ' : ' '}${share(part((totals.held?.[index] ?? culprit.bytes).estimate))}${index ? '' : ' of the peak'}, grows ${bytes(culprit.bytes_per_second.estimate)}/s`}
-      {isGrowing && index === culprits.length - 1 && `${more ? `, and ${more} more,` : ''} ${sinceText(verdict)}`}
+      {` ${share(part((totals.held?.[index] ?? culprit.bytes).estimate))}${index ? '' : ' of the peak'}, grows ${bytes(culprit.bytes_per_second.estimate)}/s`}
+      {index === culprits.length - 1 && `${more ? `, and ${more} more,` : ''} ${sinceText(verdict)}`}
     </>
   ));
   const reason = reasonOf(verdict, totals, head);

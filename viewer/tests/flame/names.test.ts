@@ -162,6 +162,7 @@ test('names that look alike are told apart by the words in which they differ', (
   const pools = ['double, 4', 'int, 3', 'session, 5'].map((type) => `Pool<${type}>::safe_grow_cleared(int)`);
   assert.deepEqual(shown(pools, 20), ['double…safe_gro…ared', 'int…safe_grow_cleared', 'session…safe_gro…red']);
   assert.deepEqual(shown(['namespace_of_this::f(int)', 'namespace_of_this::f(int, int)'], 12), ['f…int)…', 'f…int…']);
+  assert.deepEqual(shown(['_obstack_newchunk [x86_64-linux-gnu-as]', '_obstack_newchunk [cc1plus]'], 15), ['_obsta…x86_64…', '_obst…cc1plus…']);
   assert.deepEqual(shown(['a::Map<int>::find()', 'b::Map<int>::find()'], 11), ['a::Map…find', 'b::Map…find']);
   assert.deepEqual(shown(['a::Map<int>::find()', 'b::Set<int>::find()'], 12), ['Map<…>::find', 'Set<…>::find']);
   /* Alone, or with room for the whole, a name is as ever. */

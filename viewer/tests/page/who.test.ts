@@ -167,9 +167,35 @@ test('a function has its name on its layer of the chart', { skip: without }, asy
   await page.close();
 });
 
+test('the legend tells functions of two modules apart, and no line of the verdict begins with a colon', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const [trace, file, library] = ['a.trace', 'a.html', 'libother.so'].map((name) => join(folder, name)) as [string, string, string];
+    const keep = '#include <stdlib.h>\n#include <unistd.h>\nstatic void *kept[300]; __attribute__((noinline)) static void keep(int i) { kept[i] = malloc(20000); }\n';
+    writeFileSync(join(folder, 'other.c'), `${keep}void fill(void) { for (int i = 0; i < 200; i++) keep(i); }`);
+    writeFileSync(join(folder, 'two.c'), `${keep}void fill(void); int main(void) { fill(); for (int i = 0; i < 300; i++) usleep(1000), keep(i); return !kept[0]; }`);
+    execFileSync('cc', ['-g', '-O1', '-fPIC', '-shared', '-fno-builtin', '-o', library, join(folder, 'other.c')]);
+    execFileSync('cc', ['-g', '-O1', '-fno-builtin', '-o', join(folder, 'two'), join(folder, 'two.c'), library, `-Wl,-rpath,${folder}`]);
+    execFileSync(program('src/cli/winnow'), ['record', '-q', '--rate', '1', '-o', trace, '--', join(folder, 'two')]);
+    execFileSync(program('src/cli/winnow'), ['html', '-o', file, trace], { stdio: 'pipe' });
+    const { page, faults, close } = await openHigh(browser, file);
+    assert.deepEqual((await page.locator('.legend button.key').allInnerTexts()).slice(0, 2).sort(), ['keep [libother.so]', 'keep [two]']);
+    for (let width = 320; width < 500; width += 4) {
+      await page.setViewportSize({ width, height: 900 });
+      const [name, colon] = await page.locator('.tied').evaluate((tied) => {
+        const range = document.createRange();
+        range.selectNode(tied.lastChild!);
+        return [tied.firstElementChild!.getBoundingClientRect().bottom, range.getBoundingClientRect().top];
+      });
+      assert.ok(colon! < name!, `${width} px: ${name}, ${colon}`);
+    }
+    assert.deepEqual(faults, []);
+    await close();
+  }));
+
 onPage('a view without a sample has a sentence, no graph and no chart, and the next one has all again', { at: '#peak&where=fn+=+nobody' }, async (page) => {
   assert.match(await population(page), /^Matching blocks held at the peak: none was sampled, so less than [\d.]+ kB\.$/);
   assert.deepEqual([await page.locator('canvas:visible').count(), await page.locator('#table').isVisible()], [0, false]);
+  assert.equal(await page.getByLabel('Moment', { exact: true }).inputValue(), ''); // no peak
   await page.getByRole('button', { name: 'Remove fn = nobody' }).click();
   await settled(page);
   assert.equal(await page.locator('canvas:visible').count(), 2);
