@@ -5,7 +5,7 @@
 #include "page/views.h"
 #include <stdlib.h>
 
-enum { MEMORY_POINTS = 1000, COLLECTIONS_MOST = 4000, PAUSES_MOST = 4000, TOP_MOST = 5 };
+enum { MEMORY_POINTS = 1000, COLLECTIONS_MOST = 4000, PAUSES_MOST = 4000, TOP_MOST = 8, TOP_FUNCTIONS = 5 };
 
 /* A local maximum counts as a peak if the curve falls by this share of its highest value on both
  * sides before it rises above the maximum. */
@@ -163,14 +163,15 @@ static wn_status write_drawn(const struct drawn *drawn, struct moments_of of, si
   return WN_OK;
 }
 
-/* The labels that held the most themselves at one of the moments, largest first. */
-static size_t choose_top(const double *most, size_t labels, uint32_t top[TOP_MOST]) {
-  size_t count = 0;
+/* The labels that held the most themselves at one of the moments, largest first. Of threads there
+ * are few, and all may do the same. */
+static size_t choose_top(const struct call_tree *tree, const double *most, uint32_t top[TOP_MOST]) {
+  size_t count = 0, labels = tree->label_count, room = tree->grouping == BY_THREAD ? TOP_MOST : TOP_FUNCTIONS;
   for (uint32_t label = 1; label < labels; label++) {
     size_t at = count;
     while (at && most[label] > most[top[at - 1]]) at--;
-    if (at == TOP_MOST || !(most[label] > 0)) continue;
-    if (count < TOP_MOST) count++;
+    if (at == room || !(most[label] > 0)) continue;
+    if (count < room) count++;
     for (size_t i = count - 1; i > at; i--) top[i] = top[i - 1];
     top[at] = label;
   }
@@ -190,7 +191,7 @@ static wn_status write_top(struct drawn *drawn, struct moments_of of, struct ans
           ? labels_create(&labels, tree, drawn->report->names)
           : error_set(WN_ENOMEM, "not enough memory for the chart");
   if (!error) {
-    size_t count = choose_top(most, tree->label_count, top);
+    size_t count = choose_top(tree, most, top);
     for (size_t label = 0; label < tree->label_count; label++) number[label] = NO_KEY;
     for (size_t i = 0; i < count; i++) number[top[i]] = labels_number(&labels, top[i]);
     labels_write(&labels, &answer->json);

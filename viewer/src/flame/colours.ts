@@ -259,7 +259,7 @@ export function hueFill(hue: number | null, scheme: Scheme, shade = 1): Rgb {
 /** Of a layer of the chart over time. The first of a hue is the strongest. */
 export function layerColours(hue: number | null, nth: number, scheme: Scheme): { fill: Rgb; stroke: Rgb } {
   const { lightness, chroma } = FILL[scheme];
-  const away = (scheme === 'light' ? -1 : 1) * (0.17 - 0.055 * nth);
+  const away = (scheme === 'light' ? -1 : 1) * (0.17 - 0.055 * (nth % 5) - (nth < 5 ? 0 : 0.0275));
   const [strength, angle] = hue === null ? [GREY_CHROMA, GREY_HUE] : [1.6 * chroma, hue];
   const line = scheme === 'light' ? 0.6 : 0.72;
   return { fill: oklch(lightness + away, strength, angle), stroke: oklch(line, strength, angle) };

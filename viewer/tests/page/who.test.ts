@@ -192,6 +192,20 @@ test('the legend tells functions of two modules apart, and no line of the verdic
     await close();
   }));
 
+test('by thread the chart has the eight largest, each in a colour of its own', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const [source, binary, trace, file] = ['nine.c', 'nine', 'a.trace', 'a.html'].map((name) => join(folder, name)) as [string, string, string, string];
+    writeFileSync(source, ['#include <pthread.h>', '#include <stdlib.h>', 'static void *kept[9];', 'static void *run(void *at) { *(void **)at = malloc(100000); return NULL; }', 'int main(void) {', 'pthread_t threads[9];', 'for (int i = 0; i < 9; i++) pthread_create(&threads[i], NULL, run, &kept[i]);', 'for (int i = 0; i < 9; i++) pthread_join(threads[i], NULL);', '}'].join('\n'));
+    execFileSync('cc', ['-O1', '-fno-builtin', '-pthread', '-o', binary, source]);
+    execFileSync(program('src/cli/winnow'), ['record', '-q', '--rate', '1', '-o', trace, '--', binary]);
+    execFileSync(program('src/cli/winnow'), ['html', '--by', 'thread', '-o', file, trace], { stdio: 'pipe' });
+    const { page, faults, close } = await openHigh(browser, file);
+    const fills = await page.locator('.legend button.key .swatch').evaluateAll((swatches) => swatches.map((swatch) => getComputedStyle(swatch).backgroundColor));
+    assert.deepEqual([fills.length, new Set(fills).size], [8, 8]);
+    assert.deepEqual(faults, []);
+    await close();
+  }));
+
 onPage('a view without a sample has a sentence, no graph and no chart, and the next one has all again', { at: '#peak&where=fn+=+nobody' }, async (page) => {
   assert.match(await population(page), /^Matching blocks held at the peak: none was sampled, so less than [\d.]+ kB\.$/);
   assert.deepEqual([await page.locator('canvas:visible').count(), await page.locator('#table').isVisible()], [0, false]);
