@@ -112,13 +112,15 @@ function dateOf(ns: number): string {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
+const blocksIn = ({ trace: { samples, rate } }: Pick<Head, 'trace'>) => numberOf(samples, rate < 1 ? 'sampled block' : 'block');
+
 function Facts({ head }: { head: Head }) {
   const { trace, before, limit_bytes: limit } = head;
   const facts = [
     trace.started_ns > 0 && dateOf(trace.started_ns),
     !trace.totals && `ran ${trace.complete || running.value ? '' : 'at least '}${duration(trace.duration_ns)}`,
     (trace.killed_for_memory || trace.probably_killed_for_memory) && `${trace.killed_for_memory ? '' : 'probably '}killed for memory${limit ? ` (limit ${bytes(limit)})` : ''}`,
-    !trace.totals && numberOf(trace.samples, 'sampled block'),
+    !trace.totals && blocksIn(head),
     trace.writer && (isSnapshot(head) ? 'heap snapshot' : `by ${trace.writer}`),
     running.value && 'still running',
   ].filter(Boolean);
@@ -129,7 +131,7 @@ function Facts({ head }: { head: Head }) {
         <>
           , compared with <Name text={[baseName(before.trace.command[0] ?? 'trace'), ...before.trace.command.slice(1)].join(' ')} />
           {isSnapshot(head) && ` of ${dateOf(before.trace.started_ns)}`}
-          {!before.trace.totals && `, which ran ${duration(before.trace.duration_ns)} · ${numberOf(before.trace.samples, 'sampled block')}`}
+          {!before.trace.totals && `, which ran ${duration(before.trace.duration_ns)} · ${blocksIn(before)}`}
         </>
       )}
     </p>

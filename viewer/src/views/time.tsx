@@ -256,13 +256,15 @@ function Resident() {
   );
 }
 
+const hasRanges = computed(() => time.value.answer?.columns.low.some((low, index) => low < time.value.answer!.columns.high[index]!));
+
 function Held() {
   const rest = layers.value.length > 0 && !isByArea.value;
   return (
     <>
       {layers.value.map((layer) => (layer.label ? <Row layer={layer as Drawn & { label: Label }} /> : <Key kind="layer" style={swatchOf(layer.fill, layer.stroke)} text={AREAS[layer.area as keyof typeof AREAS]} />))}
       {(rest || !layers.value.length) && <Key kind="rest" text={rest ? 'the rest' : 'held'} />}
-      <Key kind="band" text="95 %" />
+      {hasRanges.value && <Key kind="band" text="95 %" />}
       {chosenCurve.value && <Key kind="these" text={compactName(chosenCurve.value.text, 22)} />}
       {hasResident.value && <Resident />}
       {head.value?.collected && (

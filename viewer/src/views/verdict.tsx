@@ -63,7 +63,7 @@ function mapperIn([first]: Mapper[], all: number): string {
 }
 
 /** By how much all blocks became more or less after the warm-up. */
-function grownText({ low, high }: Estimate = { estimate: 0, low: 0, high: 0 }): string {
+function grownText({ low, high }: Pick<Estimate, 'low' | 'high'> = { low: 0, high: 0 }): string {
   const since = 'after the first fifth of the run';
   const [least, most] = high < 0 ? [bytes(-high), bytes(-low)] : [bytes(low), bytes(high)];
   if (low > 0 || high < 0)

@@ -43,6 +43,15 @@ test('a peak of which no block was sampled is its upper bound, as in the report'
     await close();
   }));
 
+test('a page of which every block was recorded speaks of no sample and of no range', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const { page, faults, close } = await openPage(makePage(folder, ['exact']).page);
+    assert.match(await textOf(page, '.facts'), / · 1,000 blocks$/);
+    assert.doesNotMatch(await textOf(page, '#time .legend'), /95 %/);
+    assert.deepEqual(faults, []);
+    await close();
+  }));
+
 for (const kind of ['killed', 'emptied'])
   test(`what is not decided of a ${kind} trace has the amounts of the report`, { skip: without }, () =>
     inFolder(async (folder) => {
