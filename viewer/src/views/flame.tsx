@@ -157,7 +157,8 @@ const Fitted = ({ text, most }: { text: string; most: number }) => <Name text={c
 function Line() {
   const box = hovered.value ?? selectedBox.value;
   if (!flame.value.answer) return null;
-  if (!box) return <p class="line quiet">Click a box to select it, double-click or Enter to fill the width with it. Right click: more.</p>;
+  const isTouched = matchMedia('(hover: none)').matches;
+  if (!box) return <p class="line quiet">{isTouched ? 'Tap a box to select it, tap twice' : 'Click a box to select it, double-click or Enter'} to fill the width with it. {isTouched ? 'Hold' : 'Right click'}: more.</p>;
   const isFolded = box.chain?.open === false;
   const where = box.label && !isFolded ? [moduleOf(box.label), placeOf(box.label)].filter(Boolean).join(' · ') : '';
   return (

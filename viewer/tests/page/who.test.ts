@@ -210,6 +210,8 @@ onPage('a view without a sample has a sentence, no graph and no chart, and the n
   assert.match(await population(page), /^Matching blocks held at the peak: none was sampled, so less than [\d.]+ kB\.$/);
   assert.deepEqual([await page.locator('canvas:visible').count(), await page.locator('#table').isVisible()], [0, false]);
   assert.equal(await page.getByLabel('Moment', { exact: true }).inputValue(), ''); // no peak
+  const [tab, box] = [await page.locator('#tabs [role=tab]').first().boundingBox(), await page.locator('#query .box').boundingBox()];
+  assert.ok(Math.abs(tab!.y - box!.y) < 8, 'the tabs stand beside the query');
   await page.getByRole('button', { name: 'Remove fn = nobody' }).click();
   await settled(page);
   assert.equal(await page.locator('canvas:visible').count(), 2);
@@ -239,6 +241,14 @@ onPage('the share of a row is its part of all, by the sum by which the rows are 
   await page.locator('.sites th.total button').last().click();
   await settled(page);
   assert.ok((await shares()).some((part) => part > Math.max(...own)));
+});
+
+test('a telephone is told what a finger does', { skip: without }, async () => {
+  const page = await browser.newPage({ viewport: { width: 375, height: 812 }, hasTouch: true, isMobile: true });
+  await page.goto(pathToFileURL(shopPage()).href);
+  await settled(page);
+  assert.equal(await page.locator('#flame .line').innerText(), 'Tap a box to select it, tap twice to fill the width with it. Hold: more.');
+  await page.close();
 });
 
 onPage('a box that has no room for a name shows it where it is pointed at', {}, async (page) => {
