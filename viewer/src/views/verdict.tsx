@@ -48,7 +48,7 @@ function sinceText(verdict: Verdict): string {
   const { begun, replaced, freed_at_exit: freed } = verdict;
   const toEnd = `to the end${begun ? ' of a run of less than a second' : replaced ? ', while old ones are freed' : freed ? ', and freed only at the exit' : ', and little is freed'}`;
   const since = at ? `since ${duration(at)}` : leaks ? 'from start to end' : toEnd;
-  return `${since}: a leak, or ${leaks || replaced ? 'a cache that is not full yet' : 'data that it collects'}`;
+  return `${since}: a leak, or ${leaks ? 'a cache that is not full yet' : replaced ? 'a queue or cache that is not full yet' : 'data that it collects'}`;
 }
 
 const BLOCKS: Record<string, string> = { leak_likely: 'leak likely', still_growing: 'still growing', no_leak_seen: 'no leak seen' };
@@ -67,7 +67,7 @@ function grownText({ low, high }: Pick<Estimate, 'low' | 'high'> = { low: 0, hig
   const since = 'after the first fifth of the run';
   const [least, most] = high < 0 ? [bytes(-high), bytes(-low)] : [bytes(low), bytes(high)];
   if (low > 0 || high < 0)
-    return `it ${low > 0 ? 'grew' : 'shrank'} by ${least === most ? '' : `between ${least} and `}${most} ${since}, but ${low > 0 ? 'not steadily: whether it goes on' : 'whether a part of it grows'} is open`;
+    return `it ${low > 0 ? 'grew' : 'shrank'} by ${least === most ? '' : `between ${least} and `}${most} ${since}; whether ${low > 0 ? 'it goes on' : 'a part of it grows'} is open`;
   return high > 0 ? `no growth is seen, but up to ${most} ${since} could be hidden in the ±` : 'growth is neither sure nor ruled out';
 }
 
