@@ -125,7 +125,7 @@ static bool never_fell(struct key *key, const struct growth *growth) {
   struct moment moments[MOMENTS];
   const struct report *report = &key->suspects->report;
   double most = 0, fall = 0;
-  timeline_curve(report->samples, is_of_key, key, moments, MOMENTS);
+  timeline_curve(report->samples, is_of_key, key, moments, (struct moments_of){.count = MOMENTS});
   for (size_t i = 0; i < MOMENTS && moments[i].time_ns <= report->alive_ns; i++) {
     most = fmax(most, moments[i].live.bytes.total);
     fall = fmax(fall, most - moments[i].live.bytes.total);
