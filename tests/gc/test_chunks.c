@@ -246,7 +246,7 @@ static void what_the_limit_has_no_room_for_goes_back_when_a_cycle_ends(void **st
 
 static void what_goes_back_does_so_in_steps(void **state) { /* G31b */
   (void)state;
-  enum { COUNT = 4, BYTES = IDLE_LARGEST };
+  enum { COUNT = 4, BYTES = 16 * CHUNK_BYTES };
   struct chunks *chunks = no_chunks();
   char *mappings[COUNT];
   chunks_decay(chunks, COUNT * BYTES / UNIT_BYTES, SIZE_MAX);
@@ -264,7 +264,7 @@ static void what_goes_back_does_so_in_steps(void **state) { /* G31b */
 
 static void idle_mappings_are_few(void **state) { /* G31b */
   (void)state;
-  enum { COUNT = TINY ? 2 * IDLE_MOST : 40 };
+  enum { COUNT = TINY ? 2 * IDLE_MOST : 80 };
   struct chunks *chunks = no_chunks();
   char *mappings[COUNT], *huge = map_large(chunks, IDLE_LARGEST + 4096, true);
   chunks_decay(chunks, 2 * IDLE_LARGEST / UNIT_BYTES, SIZE_MAX);
@@ -273,11 +273,26 @@ static void idle_mappings_are_few(void **state) { /* G31b */
   chunks_decay(chunks, 0, SIZE_MAX);
   for (int i = 0; i < COUNT; i++) mappings[i] = map_large(chunks, LARGE, true);
   for (int i = 0; i < COUNT; i++) chunks_unmap_large(chunks, mappings[i], LARGE);
-  size_t most = TINY ? (size_t)IDLE_MOST : IDLE_LARGEST / LARGE;
+  size_t most = TINY ? (size_t)IDLE_MOST : IDLE_LEAST / LARGE;
   idle_bytes_are(chunks, most * LARGE);
   assert_ptr_equal(chunks->idle[most - 1].at, mappings[COUNT - 1]); /* the newest are left */
   assert_int_equal(chunks_trim(chunks, 0), most * LARGE);
   idle_bytes_are(chunks, 0);
+  chunks_destroy(chunks);
+}
+
+/* Of the largest blocks, with their heads, two stay. */
+static void large_blocks_in_a_row_take_idle_mappings(void **state) { /* G31b */
+  (void)state;
+  enum { BYTES = 16 * CHUNK_BYTES + 64 + 8 };
+  struct chunks *chunks = no_chunks();
+  size_t bytes = (BYTES + 4095) / 4096 * 4096;
+  char *one = map_large(chunks, bytes, true), *other = map_large(chunks, bytes, true);
+  chunks_unmap_large(chunks, one, bytes);
+  chunks_unmap_large(chunks, other, bytes);
+  idle_bytes_are(chunks, 2 * bytes);
+  assert_ptr_equal(map_large(chunks, bytes, false), other);
+  assert_ptr_equal(map_large(chunks, bytes, false), one);
   chunks_destroy(chunks);
 }
 
@@ -384,6 +399,7 @@ int main(void) {
       cmocka_unit_test(what_the_limit_has_no_room_for_goes_back_when_a_cycle_ends),
       cmocka_unit_test(what_goes_back_does_so_in_steps),
       cmocka_unit_test(idle_mappings_are_few),
+      cmocka_unit_test(large_blocks_in_a_row_take_idle_mappings),
       cmocka_unit_test(mappings_go_back_while_the_lock_is_free),
       cmocka_unit_test(a_heap_with_its_idle_mappings_is_not_beyond_its_limit),
       cmocka_unit_test(a_limit_is_no_reason_to_refuse_what_idle_mappings_leave),

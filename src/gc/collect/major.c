@@ -403,14 +403,12 @@ static bool phase_may_end(struct wn_domain *domain) {
  * it is computed again. */
 void major_pay(struct wn_domain *domain, enum stop_cause cause) {
   struct wn_heap *heap = domain->heap;
-  size_t since = progress_of(heap) - heap->collector->pace.collected;
-  if (since > major_allowance(heap) / MARK_PACE || phase_may_end(domain)) {
-    major_collect_and_slice(domain, cause);
-    return;
-  }
   compute_debt(heap);
   plan_domain(domain, major_slice_words(heap));
   slice_all(domain);
+  size_t since = progress_of(heap) - heap->collector->pace.collected;
+  bool is_late = heap_phase(heap) == PHASE_MARK && since > major_allowance(heap) / MARK_PACE;
+  if (is_late || phase_may_end(domain)) major_collect_and_slice(domain, cause);
 }
 
 size_t major_work(struct wn_domain *domain, size_t words) {

@@ -30,8 +30,9 @@
  * costs such a program a few percent at most.
  *
  * WITHOUT A STOP. What domains allocate in the major heap fills no minor heap. So for each half of a
- * minor heap of it a domain computes the debt itself, and does its slices. It collects only if the
- * next phase may begin, or A / 8 words were added to the heap since the last collection.
+ * minor heap of it a domain computes the debt itself, and does its slices. It collects then only if
+ * the next phase may begin, or if the heap is being marked and A / 8 words were added to it since the
+ * last collection: what is left to mark may be with other domains.
  *
  * LIMIT. A heap that would grow beyond its limit has a smaller A (limit.h).
  *
@@ -88,7 +89,7 @@ void major_collect(struct wn_domain *domain, unsigned what, enum stop_cause caus
  * outside its minor heap. */
 void major_collect_and_slice(struct wn_domain *domain, enum stop_cause cause);
 
-/* WITHOUT A STOP: does this domain's part of the debt, and collects first if that is due. Called for
+/* WITHOUT A STOP: does this domain's part of the debt, and then collects if that is due. Called for
  * a domain that allocated half a minor heap in the major heap. */
 void major_pay(struct wn_domain *domain, enum stop_cause cause);
 

@@ -139,7 +139,7 @@ static void send_excess_back(struct chunks *chunks) {
 }
 
 static void decay_idle(struct chunks *chunks, size_t allowance, size_t room) {
-  chunks->idle_most = allowance > IDLE_LARGEST ? allowance : IDLE_LARGEST;
+  chunks->idle_most = allowance > IDLE_LEAST ? allowance : IDLE_LEAST;
   size_t most = chunks->idle_most < room ? chunks->idle_most : room;
   size_t beyond = chunks->idle_bytes > most ? chunks->idle_bytes - most : 0;
   chunks->excess_idle = beyond > chunks->least_idle ? beyond : chunks->least_idle;
@@ -349,7 +349,7 @@ static void end_touch(struct chunks *chunks, struct chunk *chunk) {
 bool chunks_create(struct chunks *chunks) {
   chunks->capacity = TINY ? 1 << 14 : 1 << 20;
   chunks->table = metadata_reserve_much(chunks->capacity * sizeof *chunks->table);
-  chunks->idle_most = IDLE_LARGEST;
+  chunks->idle_most = IDLE_LEAST;
   if (!chunks->table) {
     chunks->capacity = 1 << 12;
     chunks->table = metadata_reserve(chunks->capacity * sizeof *chunks->table);

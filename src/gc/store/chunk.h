@@ -24,7 +24,7 @@
  *   - None is larger than IDLE_LARGEST: a program may touch little of such a block, while all of a
  *     mapping that is used again must be cleared.
  *   - There are about `idle_most` bytes of them: the allowance of the last cycle (PACE of
- *     major.h), or IDLE_LARGEST if that is more.
+ *     major.h), or IDLE_LEAST if that is more. A cycle frees two or three large blocks at once.
  *   - When a cycle ends, what no block needed since the cycle before is excess, and so is what is
  *     beyond `idle_most`, or with what is used beyond the heap's limit (limit.h). The excess goes
  *     back, the oldest first: IDLE_STEP, or one mapping more, at each collection, since it unmaps in
@@ -47,7 +47,12 @@ enum {
 };
 
 /* IDLE */
-enum { IDLE_MOST = TINY ? 4 : 1024, IDLE_LARGEST = 16 * CHUNK_BYTES, IDLE_STEP = IDLE_LARGEST / 4 };
+enum {
+  IDLE_MOST = TINY ? 4 : 1024,
+  IDLE_STEP = 4 * CHUNK_BYTES,
+  IDLE_LARGEST = 16 * CHUNK_BYTES + 4096, /* a page is for the head */
+  IDLE_LEAST = 2 * IDLE_LARGEST,
+};
 
 enum chunk_use { CHUNK_ABSENT, CHUNK_EMPTY, CHUNK_POOLS, CHUNK_MEDIUM };
 

@@ -109,6 +109,18 @@ static void words_that_a_collection_has_counted_begin_no_other(void **state) { /
   close_heap(heap, domain, listener);
 }
 
+/* Half a minor heap each. The cycle ends, begins, and ends its marking: each of these is a stop. */
+static void where_little_lives_not_each_large_block_begins_a_collection(void **state) { /* G30 */
+  enum { BLOCKS = 100 };
+  wn_heap *heap;
+  wn_gc_listener *listener;
+  (void)state;
+  wn_domain *domain = open_heap(&heap, &listener);
+  allocate(domain, BLOCKS, HEAP_WORDS / 2);
+  assert_in_range(shared.old_allocation_stops, BLOCKS / 2, BLOCKS * 8 / 10);
+  close_heap(heap, domain, listener);
+}
+
 /* What is live lasts for so many half minor heaps that each of them would be too much. */
 static void beside_much_that_lives_large_blocks_begin_few_collections(void **state) { /* G30 */
   enum { LIVE = 40 * HEAP_WORDS, ALLOWANCE = LIVE / 100 * 120, ALLOWANCES = 3 };
@@ -138,6 +150,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_domain_that_allocates_large_blocks_only_does_its_part_of_the_slices),
       cmocka_unit_test(words_that_a_collection_has_counted_begin_no_other),
+      cmocka_unit_test(where_little_lives_not_each_large_block_begins_a_collection),
       one_thread_test(beside_much_that_lives_large_blocks_begin_few_collections),
   };
   return RUN_TESTS(tests);
