@@ -84,6 +84,7 @@ static void custom_shrink(struct wn_domain *domain, wn_value block, size_t from,
 static wn_status adjust(struct wn_domain *domain, wn_ref block, size_t external_bytes, const void *frame) {
   wn_status status = caller_check(domain, "custom adjust");
   if (status) return status;
+  debug_check_given(domain, block, "wn_custom_adjust");
   if (!is_custom(block)) return error_set(WN_EINVAL, "custom adjust: the handle is of no custom block");
   if (external_bytes > EXTERNAL_MOST) return too_much("custom adjust");
   if (CHECKS) stress_point(domain, STRESS_ALLOCATION);

@@ -22,6 +22,7 @@ static bool is_weak(wn_ref weak) {
 static wn_status weak_check(wn_domain *domain, wn_ref weak, size_t i, size_t n, const char *what) {
   wn_status status = caller_check(domain, what);
   if (status) return status;
+  debug_check_given(domain, weak, what);
   if (!is_weak(weak)) return error_set(WN_EINVAL, "%s: the handle is of no weak block", what);
   size_t keys = weak_keys(*weak.slot);
   if (i <= keys && n <= keys - i) return WN_OK;
@@ -53,6 +54,7 @@ static wn_status weak_fill(wn_domain *domain, wn_ref weak, size_t i, size_t n, w
                            const char *what) {
   wn_status status = weak_check(domain, weak, i, n, what);
   if (status) return status;
+  debug_check_given(domain, value, what);
   for (size_t k = i; k < i + n; k++) weak_put(domain, *weak.slot, WEAK_KEYS + k, value_or_empty(value));
   return WN_OK;
 }
@@ -67,8 +69,10 @@ static bool weak_is_set(wn_domain *domain, wn_ref weak, size_t i, const char *wh
 
 static wn_status weak_put_data(wn_domain *domain, wn_ref ephemeron, wn_ref data, const char *what) {
   wn_status status = check_data(domain, ephemeron, what);
-  if (!status) weak_put(domain, *ephemeron.slot, WEAK_DATA, value_or_empty(data));
-  return status;
+  if (status) return status;
+  debug_check_given(domain, data, what);
+  weak_put(domain, *ephemeron.slot, WEAK_DATA, value_or_empty(data));
+  return WN_OK;
 }
 
 /* A copy of a block, or the value itself if there is none. */

@@ -5,6 +5,7 @@
 #include "base/metadata.h"
 #include "gc/collect/collector.h"
 #include "gc/domains/caller.h"
+#include "gc/domains/debug.h"
 #include "gc/domains/host.h"
 #include "gc/domains/roots.h"
 #include <string.h>
@@ -550,12 +551,12 @@ static struct registrations *finaliser_make_room(struct wn_domain *domain, bool 
   return grow_pending(own, registry_size(own) + 1) && grow_list(list, list->count + 1) ? list : NULL;
 }
 
-static wn_status finaliser_add(struct wn_domain *domain, wn_ref value, struct finaliser finaliser,
-                               bool last) {
+static wn_status finaliser_add(wn_domain *domain, wn_ref value, struct finaliser finaliser, bool last) {
   if (!finaliser.function.finalise || wn_is_null(value))
     return error_set(WN_EINVAL, "finalise: an argument is NULL");
   wn_status status = caller_check(domain, "finalise");
   if (status) return status;
+  debug_check_given(domain, value, "wn_gc_finalise");
   if (wn_is_int(*value.slot)) return error_set(WN_EINVAL, "finalise: the value is an integer");
   struct registrations *list = finaliser_make_room(domain, last);
   if (!list) return error_set(WN_ENOMEM, "finalise: no memory for a registration");
@@ -573,17 +574,21 @@ wn_status wn_gc_finalise_last(wn_domain *domain, wn_last_finaliser *f, void *con
                        true);
 }
 
-wn_status wn_gc_finalise_with(wn_domain *domain, wn_finaliser_with *f, wn_ref closure, wn_ref value) {
+static wn_status finaliser_with(wn_domain *domain, wn_ref value, wn_ref closure, struct finaliser finaliser,
+                                bool last) {
   if (wn_is_null(closure)) return error_set(WN_EINVAL, "finalise: the closure is a null handle");
-  return finaliser_add(domain, value,
-                       (struct finaliser){.function.finalise_with = f, .closure = *closure.slot}, false);
+  if (caller_may(domain, "finalise")) debug_check_given(domain, closure, "wn_gc_finalise");
+  finaliser.closure = *closure.slot;
+  return finaliser_add(domain, value, finaliser, last);
+}
+
+wn_status wn_gc_finalise_with(wn_domain *domain, wn_finaliser_with *f, wn_ref closure, wn_ref value) {
+  return finaliser_with(domain, value, closure, (struct finaliser){.function.finalise_with = f}, false);
 }
 
 wn_status wn_gc_finalise_last_with(wn_domain *domain, wn_last_finaliser_with *f, wn_ref closure,
                                    wn_ref value) {
-  if (wn_is_null(closure)) return error_set(WN_EINVAL, "finalise: the closure is a null handle");
-  return finaliser_add(domain, value,
-                       (struct finaliser){.function.finalise_last_with = f, .closure = *closure.slot}, true);
+  return finaliser_with(domain, value, closure, (struct finaliser){.function.finalise_last_with = f}, true);
 }
 
 void wn_gc_finalise_release(wn_domain *domain) {

@@ -58,6 +58,12 @@ void debug_after_fork(void);
 /* Complains if a raw value is neither an integer nor a block where a block can be. */
 void debug_check_value(const wn_domain *domain, wn_value value, const char *function);
 
+/* Complains of a handle of a dead scope, of another thread or domain; not of a null one, which the
+ * function refuses itself. `what` begins the message. */
+static inline void debug_check_given(const wn_domain *domain, wn_ref ref, const char *what) {
+  if (CHECKS && !wn_is_null(ref)) wn_check_handle(domain, ref, what);
+}
+
 /* Complains if the handle is not of a block of bytes. */
 void debug_check_bytes(wn_ref raw, const char *function);
 

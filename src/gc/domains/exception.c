@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "gc/domains/caller.h"
+#include "gc/domains/debug.h"
 #include "gc/domains/host.h"
 #include "gc/domains/roots.h"
 #include <winnow/memprof.h>
@@ -56,6 +57,7 @@ wn_status exception_leave(wn_domain *domain) {
 /* Only the first exception counts, since the callback should have returned after it. */
 void wn_raise(wn_domain *domain, wn_ref raised) {
   if (wn_is_null(raised) || caller_check(domain, "raise") || exception_is_pending(domain)) return;
+  debug_check_given(domain, raised, "wn_raise");
   domain->exception =
       (struct gc_exception){.pending = true, .value = *raised.slot, .raiser = domain->running};
   domain_add_pending(domain, PENDING_ANY);

@@ -3,6 +3,7 @@
 
 #include "gc/domains/backoff.h"
 #include "gc/domains/debug.h"
+#include "gc/events/hooks.h"
 
 static bool state_is(struct wn_domain *domain, uint32_t state) {
   return atomic_load(&domain->state) == state;
@@ -168,6 +169,7 @@ void world_unshare_collection(struct wn_heap *heap) {
 
 bool world_stop(struct wn_domain *domain, enum stop_cause cause) {
   struct wn_heap *heap = domain->heap;
+  if (CHECKS && hooks_running) debug_complain("heap", "a hook, a visit or a listener calls what may collect");
   uint64_t began = event_clock(&heap->events, EVENT_STOP_BEGINS);
   uint32_t not = STOPPING_NOT;
   if (!atomic_compare_exchange_strong(&heap->stopping, &not, STOPPING)) {

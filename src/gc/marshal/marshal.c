@@ -18,6 +18,7 @@ static wn_status marshal_write_value(wn_domain *domain, wn_ref value, unsigned f
   wn_status status = caller_check(domain, "marshal write");
   if (status) return status;
   if (wn_is_null(value)) return error_set(WN_EINVAL, "marshal write: the handle is null");
+  debug_check_given(domain, value, "wn_marshal_write");
   if (flags & ~all) return error_set(WN_EINVAL, "marshal write: %#x are no flags", flags & ~all);
   return writer_run(domain->heap, *value.slot, flags, bytes, size);
 }

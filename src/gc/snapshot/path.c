@@ -270,6 +270,7 @@ wn_status wn_block_path(wn_domain *domain, wn_ref ref, wn_path_visit *visit, voi
   DEBUG_DOMAIN(domain);
   wn_status status = path_check(domain, visit);
   if (status) return status;
+  debug_check_given(domain, ref, "wn_block_path");
   if (wn_is_null(ref) || *ref.slot & 1) return error_set(WN_EINVAL, "path to a block: it is no block");
   return find_path(domain, &(struct goal){.ref = ref}, visit, context);
 }
