@@ -18,7 +18,8 @@ extern "C" {
 #endif
 
 /* Writes a snapshot of the heap to a file, which is replaced if it exists, and is there as a whole
- * or not at all. It has the sizes and types of blocks and what they lead to, and no contents.
+ * or not at all; a program that is killed meanwhile leaves a part of it, PATH.NUMBER-NUMBER.part. It
+ * has the sizes and types of blocks and what they lead to, and no contents.
  *
  * The world stops for a minor collection, for the roots, and until the process has a copy of
  * itself; the copy writes the blocks, while the other domains go on. The call returns when that is
