@@ -16,7 +16,7 @@ const noOverflow = async (page: Page) => assert.ok(await page.evaluate(() => doc
 
 onPage('the first view answers who held the memory at the peak', {}, async (page) => {
   assert.match(await page.locator('h1').innerText(), /^shopserver --port/);
-  assert.match(await page.locator('.said').innerText(), /^STILL GROWING\s*Session::create \(server.cc:197\) 22.% of the peak, grows 65\.2.kB\/s · Cache::insert \(server.cc:823\) 16.%, grows 35\.6.kB\/s, and 1 more, to the end, while old ones are freed: a leak, or a cache that is not full yet · also held at the peak: Segment::load.41.% \(replaced, server.cc:41\) · pcache1Alloc.16.% \(grows, sqlite3.c:275\)$/u);
+  assert.match(await page.locator('.said').innerText(), /^STILL GROWING\s*Session::create \(server.cc:197\) 22.% of the peak, grows 65\.2.kB\/s · Cache::insert \(server.cc:823\) 16.%, grows 35\.6.kB\/s, and 1 more, to the end, while old ones are freed: a leak, or a queue or cache that is not full yet · also held at the peak: Segment::load.41.% \(replaced, server.cc:41\) · pcache1Alloc.16.% \(grows, sqlite3.c:275\)$/u);
   assert.equal(await population(page), ''); // it would repeat the figure
   assert.equal(await page.locator('[role=tab][aria-selected=true]').innerText().then((text) => text.replace(/\s+/g, ' ')), '1Held');
   assert.equal(await page.locator('#population [aria-pressed=true]').innerText(), 'At the peak');
