@@ -242,7 +242,14 @@ static wn_status find_trace(struct recordings *found, const char *name) {
   }
   recordings_destroy(&all);
   if (error) return error_set(WN_ENOMEM, "not enough memory");
-  return found->count > before ? WN_OK : error_set(WN_EINVAL, "%.400s: no process records into it now", name);
+  if (found->count > before) return WN_OK;
+  bool may_look = !geteuid() || named.st_uid == geteuid();
+  return error_set(WN_EINVAL,
+                   may_look
+                       ? "%.400s: no process records into it now"
+                       : "%.400s is another user's, and so is a process that records into it; ask as that "
+                         "user, or as root",
+                   name);
 }
 
 /* ---- shared ---- */

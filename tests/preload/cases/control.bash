@@ -241,6 +241,9 @@ a_control_file_of_another_user_is_explained() {
   ends_well "$winnow" start -q "$pid"
   run_as last "${other[@]}" "$winnow" stop $$
   one_line_of last.err "^winnow: process $$ is another user's, or has changed its user since it began; "
+  touch of_root
+  run_as last "${other[@]}" "$winnow" stop "$PWD/of_root"
+  one_line_of last.err "^winnow: $PWD/of_root is another user's, and so is a process that records into it; "
   exec 9>&-
   wait $process || fail "it ended with $?"
 }
