@@ -4,8 +4,8 @@
 
 #define SECOND 1e9
 
-/* Of processor time. */
-static const double WINDOW = SECOND, PAYBACK = 10 * SECOND;
+/* Of processor time: a window from the fourth on, and the first. */
+static const double WINDOW = SECOND, FIRST_WINDOW = SECOND / 8, PAYBACK = 10 * SECOND;
 
 /* Of the budget, in one window: a burst does not get all that was saved before it, since the time of a
  * request matters then. */
@@ -82,14 +82,17 @@ static uint32_t level_of_bound(struct budget *budget, const struct budget_time *
 /* ---- shared ---- */
 
 void budget_begin(struct budget *budget, double share, double rate, const struct budget_time *now) {
-  *budget = (struct budget){
-      .share = share > 0 ? share : 1, .highest = rate, .began = *now, .bound_ns = now->time_ns};
+  *budget = (struct budget){.share = share > 0 ? share : 1,
+                            .highest = rate,
+                            .window_ns = FIRST_WINDOW,
+                            .began = *now,
+                            .bound_ns = now->time_ns};
   for (; share > 0 && 2 * budget->highest <= BUDGET_HIGHEST; budget->highest *= 2)
     budget->level += LEVELS_TO_TWO;
 }
 
 bool budget_is_spent(const struct budget *budget, uint64_t sampling_ns) {
-  return since(sampling_ns, budget->began.sampling) >= budget->share * WINDOW;
+  return since(sampling_ns, budget->began.sampling) >= budget->share * budget->window_ns;
 }
 
 bool budget_follow(struct budget *budget, const struct budget_time *now) {
@@ -98,10 +101,11 @@ bool budget_follow(struct budget *budget, const struct budget_time *now) {
   if (now->all < budget->began.all) budget->began = *now; /* of a parent, whose handler forked within this */
   uint32_t least_level = level_of_memory(budget, now->own_bytes), of_bound = level_of_bound(budget, now);
   if (least_level < of_bound) least_level = of_bound;
-  if (all < WINDOW && !budget_is_spent(budget, now->sampling) &&
+  if (all < budget->window_ns && !budget_is_spent(budget, now->sampling) &&
       least_level < budget->level + LEVELS_A_CHANGE)
     return false;
   budget->began = *now;
+  budget->window_ns = budget_within(2 * budget->window_ns, FIRST_WINDOW, WINDOW);
   double most_debt = budget->share * PAYBACK;
   budget->debt_ns =
       budget_within(budget->debt_ns + sampling + other - budget->share * all, -most_debt, most_debt);

@@ -3,10 +3,12 @@
  *
  * Time goes by in windows. A window ends after a second of processor time, when recording has taken
  * as much as it may in a second, or when memory demands a lower rate: so a burst is noticed while
- * it is short, and a program that ends before keeps the rate that it began with. At the end of a
- * window the rate becomes the one that would have taken the budget, since the cost of sampling is
- * proportional to the rate. What was taken beyond the budget is saved again over the next PAYBACK
- * of processor time, and what was left is spent.
+ * it is short. The first lasts an eighth of that, and each next one twice as long as the one before:
+ * in a program that sleeps nearly all the time a sample takes 30 us and not one, on cold caches, and
+ * it may need hours for a second of processor time. At the end of a window the rate becomes the one
+ * that would have taken the budget, since the cost of sampling is proportional to the rate. What was
+ * taken beyond the budget is saved again over the next PAYBACK of processor time, and what was left
+ * is spent.
  *
  * Other work, such as measuring the process's memory, does not depend on the rate. It takes its part
  * of the budget, but never more than half of it is taken from the samples.
@@ -47,6 +49,7 @@ struct budget {
   double share;             /* of processor time that recording may take */
   double highest;           /* rate: BUDGET_HIGHEST or less, or the first one */
   uint32_t level;           /* the rate is highest * 2^(-level/4) */
+  double window_ns;         /* of processor time: the longest that the window lasts */
   struct budget_time began; /* the window */
   double debt_ns;           /* taken beyond the budget so far; below 0: less */
   uint32_t bound_level;     /* BOUND: the level is this at least, */

@@ -259,6 +259,25 @@ static void samples_have_half_of_the_budget(void **state) {
   assert_true(result.share > 0.02 + 0.4 * SHARE && result.share < 0.02 + 0.6 * SHARE);
 }
 
+/* A program that wakes now and then samples on cold caches, and may never come to a second of processor
+ * time: the rate falls before that has gone by. */
+static void dear_samples_cost_little_in_the_first_second(void **state) {
+  (void)state;
+  enum { WAKES = 1000 };
+  const double wake_ns = 0.5 * SECOND / WAKES, sample_ns = 40000;
+  struct budget budget;
+  double cpu = 0, cost = 0;
+  budget_begin(&budget, SHARE, 1e-4, &(struct budget_time){0});
+  for (int i = 0; i < WAKES; i++) {
+    double took = 1e8 * wake_ns / SECOND * budget_rate(&budget) * sample_ns;
+    cost += took;
+    cpu += wake_ns + took;
+    budget_follow(&budget, &AT((uint64_t)cost, 0, (uint64_t)cpu, 0));
+  }
+  print_message("%.1f ms of %.0f ms\n", cost / 1e6, cpu / 1e6);
+  assert_true(cost < 2 * SHARE * cpu);
+}
+
 /* However dear samples are, some are taken. */
 static void the_rate_has_an_end(void **state) {
   (void)state;
@@ -308,6 +327,7 @@ int main(void) {
                                      cmocka_unit_test(what_costs_little_has_the_highest_rate),
                                      cmocka_unit_test(the_rate_rises_again),
                                      cmocka_unit_test(samples_have_half_of_the_budget),
+                                     cmocka_unit_test(dear_samples_cost_little_in_the_first_second),
                                      cmocka_unit_test(the_rate_has_an_end),
                                      cmocka_unit_test(a_clock_that_stands_changes_little),
                                      cmocka_unit_test(a_clock_that_goes_back_changes_nothing)};
