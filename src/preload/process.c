@@ -213,7 +213,7 @@ static void process_ask(struct recorder_answer *answer, bool last) {
   if (!settled || forking || process_is_filtered() || !process_is_recorded()) return;
   struct host_visit visit = host_enter();
   struct cost_work work = cost_work_begin();
-  question_ask(answer, last);
+  question_ask(answer, cost_processor_ns(), last);
   cost_work_end(work);
   host_leave(visit);
 }

@@ -25,8 +25,10 @@
  *
  * PACE: the thread that moves `due` asks, and moves it to where it need not be moved back: should it
  * never return, the next question comes all the same. A question that took t is followed by none for
- * 1000 t, so that all of them, but the one at the end, take a thousandth of the time. One may be
- * longer than those before it, if much was freed meanwhile; then the next one waits longer. */
+ * 1000 t, so that all of them, but the one at the end, take a thousandth of the time; and by none
+ * before the process has used 100 t of its processors, so that a program that sleeps nearly all the
+ * time, and changes little meanwhile, pays a hundredth at most. One may be longer than those before
+ * it, if much was freed meanwhile; then the next one waits longer. */
 #include "preload/question.h"
 
 #include "base/kept_file.h"
@@ -39,7 +41,7 @@
 #include <unistd.h>
 
 /* PACE */
-enum { QUESTION_PART = 1000 };
+enum { QUESTION_PART = 1000, QUESTION_PROCESSOR_PART = 100 };
 #define QUESTION_INTERVAL ((uint64_t)2 * 1000 * 1000)
 #define GIVEN_UP          ((uint64_t)60 * 1000 * 1000 * 1000)
 
@@ -58,7 +60,7 @@ enum { SIGNALS = 64 };
 static int (*jemalloc_control)(const char *, void *, size_t *, void *, size_t);
 static int (*tcmalloc_number)(const char *, size_t *);
 static struct kept_file status = {.path = "/proc/self/status", .descriptor = -1};
-static _Atomic(uint64_t) due;
+static _Atomic(uint64_t) due, processor_due;
 static _Atomic(signals) had_handlers; /* by any thread that asks */
 static _Atomic(bool) was_traceless;
 
@@ -134,24 +136,31 @@ void question_resolve(void) {
 void question_open(void) { kept_file_open(&status, status.path); }
 void question_close(void) { kept_file_close(&status); }
 
-void question_inherit(void) { atomic_store_explicit(&due, 0, memory_order_relaxed); }
+void question_inherit(void) {
+  atomic_store_explicit(&due, 0, memory_order_relaxed);
+  atomic_store_explicit(&processor_due, 0, memory_order_relaxed);
+}
 
 uint64_t question_next(uint64_t began_ns, uint64_t ended_ns) {
   uint64_t pause = (ended_ns - began_ns) * QUESTION_PART;
   return ended_ns + (pause < QUESTION_INTERVAL ? QUESTION_INTERVAL : pause);
 }
 
-bool question_ask(struct recorder_answer *answer, bool last) {
+bool question_ask(struct recorder_answer *answer, uint64_t processor_ns, bool last) {
   signals wanted = ~FAULTS, blocked;
   uint64_t began = os_monotonic_ns(), then = atomic_load_explicit(&due, memory_order_relaxed);
-  if ((!last && began < then) ||
+  bool early = began < then || processor_ns < atomic_load_explicit(&processor_due, memory_order_relaxed);
+  if ((!last && early) ||
       !atomic_compare_exchange_strong_explicit(&due, &then, began + GIVEN_UP, memory_order_relaxed,
                                                memory_order_relaxed) ||
       syscall(SYS_rt_sigprocmask, SIG_BLOCK, &wanted, &blocked, sizeof blocked))
     return false;
   bool told = !may_be_in_handler(blocked) && ask_question(answer);
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, NULL, sizeof blocked);
-  atomic_store_explicit(&due, question_next(began, os_monotonic_ns()), memory_order_relaxed);
+  uint64_t ended = os_monotonic_ns();
+  atomic_store_explicit(&due, question_next(began, ended), memory_order_relaxed);
+  atomic_store_explicit(&processor_due, processor_ns + (ended - began) * QUESTION_PROCESSOR_PART,
+                        memory_order_relaxed);
   return told;
 }
 /* SPDX-License-Identifier: MIT */

@@ -14,9 +14,10 @@ void question_open(void);
 void question_close(void);
 
 /* Asks, if a question is due (PACE) and the calling thread may wait for the allocator (HANDLER).
+ * `processor_ns`: what the process has used of its processors.
  * `last`: the program ends, and a question is due at any rate. The caller is in a call of malloc or
  * realloc, or in an exit handler, holds no lock, and is within host_enter. */
-bool question_ask(struct recorder_answer *answer, bool last);
+bool question_ask(struct recorder_answer *answer, uint64_t processor_ns, bool last);
 
 /* Called in a followed child of a fork: a thread of the parent may have been asking. */
 void question_inherit(void);

@@ -42,7 +42,7 @@ static struct recorder_answer answer;
 static volatile sig_atomic_t told, handled;
 static sigjmp_buf out;
 
-static bool asks(void) { return question_ask(&answer, true); }
+static bool asks(void) { return question_ask(&answer, 0, true); }
 static void ask_in_handler(int signal) {
   (void)signal;
   told = asks();
@@ -156,7 +156,7 @@ static void no_handler_runs_during_a_question(void **state) {
   handle(SIGUSR1, SIG_DFL, 0);
 }
 
-static void ask_again(void) { assert_false(question_ask(&answer, false)); }
+static void ask_again(void) { assert_false(question_ask(&answer, 0, false)); }
 static void leave(void) { siglongjmp(out, 1); }
 
 /* A handler of a fault may leave. */
@@ -168,10 +168,10 @@ static void a_question_is_never_asked_within_another_nor_ends_later_ones(void **
   if (!sigsetjmp(out, 1)) asks();
   while_asked = NULL;
   int before = questions;
-  assert_false(question_ask(&answer, false)); /* for a minute */
+  assert_false(question_ask(&answer, 0, false)); /* for a minute */
   assert_true(questions == before);
   question_inherit(); /* of such a thread, a child that does not have it */
-  assert_true(question_ask(&answer, false) && asks());
+  assert_true(question_ask(&answer, 0, false) && asks());
 }
 
 static void questions_take_a_thousandth_of_the_time(void **state) {
@@ -180,7 +180,18 @@ static void questions_take_a_thousandth_of_the_time(void **state) {
   assert_int_equal(question_next(5000, 6000), 2006000);
   assert_int_equal(question_next(1000000, 9000000), 9000000 + 1000 * (uint64_t)8000000);
   assert_true(asks());
-  assert_false(question_ask(&answer, false)); /* too early */
+  assert_false(question_ask(&answer, 0, false)); /* too early */
+}
+
+/* While the program sleeps its heap changes little. */
+static void questions_take_a_hundredth_of_the_processor_time(void **state) {
+  (void)state;
+  const uint64_t used = 5 * (uint64_t)1000000000;
+  question_inherit();
+  assert_true(question_ask(&answer, used, false));
+  usleep(200 * 1000);
+  assert_false(question_ask(&answer, used, false));
+  assert_true(question_ask(&answer, 2 * used, false));
 }
 
 int main(void) {
@@ -193,6 +204,7 @@ int main(void) {
       cmocka_unit_test(no_handler_runs_during_a_question),
       cmocka_unit_test(a_question_is_never_asked_within_another_nor_ends_later_ones),
       cmocka_unit_test(questions_take_a_thousandth_of_the_time),
+      cmocka_unit_test(questions_take_a_hundredth_of_the_processor_time),
       cmocka_unit_test(nothing_is_asked_in_a_handler_that_is_gone_and_not_blocked),
   };
   return RUN_TESTS(tests);
