@@ -176,22 +176,31 @@ static bool next_call(struct position *position) {
 
 /* ---- calls ---- */
 
+/* FOLDED */
+static bool is_compiling(uintptr_t cop, uintptr_t interpreter) {
+  uintptr_t compiling = interpreter + COMPILING;
+  return cop == compiling ||
+         (perl_word_at(cop, COP_FILE) == perl_word_at(compiling, COP_FILE) &&
+          !((perl_int_at(cop, COP_TYPE) | perl_int_at(compiling, COP_TYPE)) & COP_TYPE_MASK));
+}
+
 /* ENDED. */
-static bool is_cop(uintptr_t cop, uintptr_t interpreter) {
-  uint32_t type = cop ? perl_int_at(cop, COP_TYPE) & COP_TYPE_MASK : 0;
-  return cop == interpreter + COMPILING || type == COP_NEXT || type == COP_DEBUG;
+static bool is_statement(uintptr_t cop) {
+  uint32_t type = perl_int_at(cop, COP_TYPE) & COP_TYPE_MASK;
+  return type == COP_NEXT || type == COP_DEBUG;
 }
 
 static wn_place perl_place_of(const struct perl *perl, uintptr_t interpreter, uintptr_t cop,
                               uintptr_t context) {
   char name[NAME_MOST + 1];
   struct callstack_place place = {.function = "(main)"};
-  if (!is_cop(cop, interpreter)) return 0;
+  bool compiles = cop && is_compiling(cop, interpreter);
+  if (!cop || (!compiles && !is_statement(cop))) return 0;
   if (context) {
     bool is_sub = (perl_type_of(context) & TYPE_MASK) == TYPE_SUB;
     place.function = is_sub ? perl_name_of(perl_word_at(context, CONTEXT_SUB), name) : "(eval)";
   }
-  if (cop == interpreter + COMPILING) place.function = "(compiling)";
+  if (compiles) place.function = "(compiling)";
   place.file = (const char *)perl_word_at(cop, COP_FILE);
   place.line = perl_int_at(cop, COP_LINE);
   if (place.file && text_begins(place.file, "(eval ")) place.file = "(eval)"; /* "(eval 12)" */

@@ -12,6 +12,9 @@
  * begins an activation; where Perl itself starts another one, as in eval and require, the inner
  * activation has the calls of both. perl_parse compiles the program outside the loop.
  *
+ * FOLDED. Constant expressions are run while a file is compiled, within a copy of the interpreter's
+ * statement of the compiler, which has its file and, as it has, no type.
+ *
  * ENDED. A subroutine, a package or a statement that has ended may still be referred to for a
  * moment, while Perl leaves the contexts. So each has to have the type that it must have.
  *

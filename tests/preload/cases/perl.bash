@@ -35,6 +35,18 @@ PERL
   grep -q 'Perl.s C functions' report || fail "$(cat report)"
 }
 
+# Perl runs `1 .. 200000` and the repetition before the program begins.
+constants_have_the_line_that_is_compiled() {
+  need_perl
+  printf '%s\n' '' 'my $long = "e" x 3000000;' 'my @all = (grep { $_ & 1 } 1 .. 200000);' >constants.pl
+  ends_well "$winnow" record -q -o trace --rate 1e-3 --seed 1 -- perl constants.pl
+  "$winnow" report --by line trace >report
+  grep -Eq ' 3\.00 MB .*[(]compiling[)] [(]constants\.pl:2[)]' report || fail "$(cat report)"
+  grep -Eq ' MB .*[(]compiling[)] [(]constants\.pl:3[)]' report || fail "$(cat report)"
+  grep -q 'Perl_more_sv\|Perl_sv_grow' report && fail "a row of C: $(cat report)"
+  true
+}
+
 # C code that calls Perl stands between the calls inside and outside it.
 each_activation_of_perls_loop_has_its_calls() {
   need_perl
