@@ -13,12 +13,17 @@ static const char *const module_of[INTERPRETERS] = {"[python]", "[perl]", "[jit]
 /* What stands further out than a node: no frame of the language; functions of its library; others, too. */
 enum within { NOTHING, LIBRARY, PROGRAM };
 
+/* Where a file of Python lies; NAMED_SO: in a folder that is named as the library's. */
+enum folder { UNSEEN, OTHER, FROZEN, HOME, NAMED_SO };
+
 struct marking {
   const struct samples *samples;
   struct names *names;
   enum interpreter interpreter;
   uint32_t nodes, language; /* language: the module of its frames */
   bool python_itself;       /* EXTENSIONS */
+  uint8_t *folder;          /* index: string; an enum folder, of the files of frames */
+  bool has_home;            /* HOME: some are in the interpreter's own library */
   bool *runs;               /* index: string; the module has the interpreter */
   uint8_t *within;          /* index: node; an enum within */
   bool *calls;              /* index: node; a frame of the language is further in on some stack */
@@ -56,13 +61,20 @@ static bool interpreter_is_of_language(const struct marking *marking, const stru
   return marking->interpreter != INTERPRETER_JIT || is_made_of_program(marking, frame);
 }
 
+/* "python3.12", "libpython3.12.so.1.0" */
+static bool is_named_python(const char *module) {
+  const char *name = module + (text_begins(module, "lib") ? 3 : 0);
+  return text_begins(name, "python") && (!name[6] || (name[6] >= '0' && name[6] <= '9'));
+}
+
 /* What stands in the library's folder, "/usr/lib/python3.11/" or "/usr/lib64/python3.13t/"; NULL: the file is
- * in none. */
-static const char *in_library(const char *file) {
+ * in none. `root`: the length of "/usr". */
+static const char *in_library(const char *file, size_t *root) {
   static const char *const folders[] = {"/lib/python3.", "/lib64/python3."};
   for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
     const char *at = strstr(file, folders[i]);
     if (!at) continue;
+    *root = (size_t)(at - file);
     at += strlen(folders[i]);
     at += strspn(at, "0123456789");
     at += *at == 't';
@@ -71,18 +83,37 @@ static const char *in_library(const char *file) {
   return NULL;
 }
 
-/* "<frozen importlib._bootstrap>", "/usr/lib/python3.11/json/decoder.py"; but not what is installed beside the
- * library, in its folder site-packages or dist-packages. */
-static bool interpreter_is_of_library(const struct marking *marking, const struct frame *frame) {
-  const char *file = interpreter_text(marking, frame->file), *within = in_library(file);
-  if (marking->interpreter != INTERPRETER_PYTHON) return false;
-  return text_begins(file, "<frozen ") || (within && !strstr(within, "-packages/"));
+/* HOME. An interpreter has its library below the folder that its own file is below, "/usr". Not so
+ * where a program brings both: then no file agrees, and each such folder is the library's. */
+static bool is_beside_interpreter(const struct source *source, const char *file, size_t root) {
+  for (uint32_t i = 1; i <= source_module_count(source); i++) {
+    const char *path = source_module(source, i)->path.bytes;
+    if (is_named_python(path_name(path)) && !strncmp(path, file, root) && path[root] == '/') return true;
+  }
+  return false;
 }
 
-/* "python3.12", "libpython3.12.so.1.0" */
-static bool is_named_python(const char *module) {
-  const char *name = module + (text_begins(module, "lib") ? 3 : 0);
-  return text_begins(name, "python") && (!name[6] || (name[6] >= '0' && name[6] <= '9'));
+/* "<frozen importlib._bootstrap>", "/usr/lib/python3.11/json/decoder.py"; but not what is installed beside the
+ * library, in its folder site-packages or dist-packages. */
+static enum folder folder_of(const struct marking *marking, const char *file) {
+  size_t root;
+  const char *within = in_library(file, &root);
+  if (!within || strstr(within, "-packages/")) return text_begins(file, "<frozen ") ? FROZEN : OTHER;
+  return is_beside_interpreter(marking->samples->source, file, root) ? HOME : NAMED_SO;
+}
+
+static void see_files(struct marking *marking) {
+  for (uint32_t node = 1; node <= marking->nodes; node++) {
+    const struct frame *frame = interpreter_frame_of(marking, node);
+    if (!interpreter_is_of_language(marking, frame) || marking->folder[frame->file] != UNSEEN) continue;
+    marking->folder[frame->file] = (uint8_t)folder_of(marking, interpreter_text(marking, frame->file));
+    marking->has_home |= marking->folder[frame->file] == HOME;
+  }
+}
+
+static bool interpreter_is_of_library(const struct marking *marking, const struct frame *frame) {
+  enum folder folder = marking->folder[frame->file];
+  return folder == FROZEN || folder == HOME || (folder == NAMED_SO && !marking->has_home);
 }
 
 static void see_stacks(struct marking *marking) {
@@ -272,16 +303,19 @@ static wn_status mark_language(const struct samples *samples, struct names *name
   if (!strings_find(names->strings, module_of[interpreter], &marking.language)) return WN_OK;
   size_t nodes = (size_t)marking.nodes + 1;
   marking.runs = calloc((size_t)names->strings->count + 1, sizeof *marking.runs);
+  marking.folder = calloc((size_t)names->strings->count + 1, sizeof *marking.folder);
   marking.within = calloc(nodes, sizeof *marking.within);
   marking.calls = calloc(nodes, sizeof *marking.calls);
   marking.begun = calloc(nodes, sizeof *marking.begun);
-  bool done = marking.runs && marking.within && marking.calls && marking.begun;
+  bool done = marking.runs && marking.folder && marking.within && marking.calls && marking.begun;
   if (done) {
+    if (interpreter == INTERPRETER_PYTHON) see_files(&marking);
     see_stacks(&marking);
     marking.python_itself = interpreter == INTERPRETER_PYTHON && is_python_itself(&marking);
     *found = mark_interpreter(&marking);
   }
   free(marking.runs);
+  free(marking.folder);
   free(marking.within);
   free(marking.calls);
   free(marking.begun);

@@ -35,6 +35,23 @@ same_as_python() { # PROGRAM WRITTEN LEAST READER RECORD-OPTION...
 calls_of_python_are_those_that_it_tells() { same_as_python calls.py calls 500 calls_of_trace --rate 1e-3 --stack-depth 1024; }
 objects_of_python_are_those_that_tracemalloc_knows() { same_as_python objects.py lines 9 live_by_line --rate 1; }
 
+# The library is the one below the folder of the interpreter: `json` is, and `shop` is not.
+modules_in_a_folder_named_like_the_library_have_their_lines() {
+  [ "$tiny" = 0 ] || skip "blocks get lost in tiny tables"
+  local python folder
+  for python in $(pythons); do
+    folder=$PWD/app/lib/$("$python" -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
+    mkdir -p "$folder/shop"
+    printf '%s\n' 'import json' 'def load(n): return [json.loads("[%d]" % i) for i in range(n)]' 'kept = load(100000)' >"$folder/shop/stock.py"
+    echo 'import shop.stock' >start.py
+    PYTHONPATH=$folder ends_well "$winnow" record -q -o trace --rate 1e-2 --seed 1 -- "$python" start.py
+    "$winnow" report trace >report
+    grep -Eq '^ +[0-9.]+ MB .* stock\.py:2$' report || fail "$python: $(cat report)"
+    grep -q 'decoder\.py' report && fail "$python: a row of the library: $(cat report)"
+  done
+  true
+}
+
 # Debian's interpreter has no names of inlined functions, which would stand between the loop and the calls that it runs.
 each_activation_of_pythons_loop_has_its_calls() {
   [ "$tiny" = 0 ] || skip "stacks get lost in tiny tables"
