@@ -43,7 +43,10 @@
  * instead if, by its choosing blocks, the heap holds less there by no more than noise: by the
  * weight of one such block, or by two standard errors and a third of the summit. If the summit
  * consists of one such block and little else, the choosing parts know too little, and all four
- * other parts choose.
+ * other parts choose. Where old samples were thinned out (compact/), few heavy ones make a summit,
+ * and what is held at the end is known far better: then two standard errors are enough. If
+ * the estimate at the moments that were chosen is less than what is held at the end, and has more
+ * than SURER times the variance, the end it is: at the peak no less was held.
  *
  * Measured private memory does not choose better: malloc keeps most of what is freed, so that
  * private memory is largest near the end of the run, when little may be held.
@@ -213,8 +216,9 @@ static const double likely = 0.5;
 struct end_comparison {
   double less, variance; /* how much less is held at the end, and the variance of that difference */
   double at_end;         /* bytes held at the end */
-  double one;            /* the largest block that is in the summit by luck, and dead at the end */
-  int live;              /* number of blocks in the summit */
+  double then_variance, end_variance; /* of what is held at the summit, and at the end */
+  double one; /* the largest block that is in the summit by luck, and dead at the end */
+  int live;   /* number of blocks in the summit */
 };
 
 /* Adds a row that is live at the summit, at the end, or both, to the comparison. */
@@ -223,11 +227,13 @@ static void add_to_comparison(struct end_comparison *result, const struct row *r
   bool then = row_is_live_at(row, summit->begin_ns), at_end = row->end_ns == STILL_ALIVE;
   if (!then && !at_end) return;
   double chance = chance_of_choosing(row->probability);
+  double variance = bytes * bytes * (1 - chance);
   result->live += then;
-  if (at_end) result->at_end += bytes;
+  if (then) result->then_variance += variance;
+  if (at_end) result->at_end += bytes, result->end_variance += variance;
   if (then == at_end) return;
   result->less += then ? bytes : -bytes;
-  result->variance += bytes * bytes * (1 - chance);
+  result->variance += variance;
   if (then && chance < likely) result->one = fmax(result->one, bytes);
 }
 
@@ -272,9 +278,13 @@ static bool know_little(const struct candidates *candidates, int k) {
   return !end->live || (end->live == 1 && end->one > candidates->summits[k].bytes / 2);
 }
 
+/* At most the THINNED part of the variance at the summit. */
+enum { THINNED = 8, SURER = 2 };
+
 /* END: whether a part takes the end of the run instead of its summit. */
 static bool end_is_as_good(const struct end_comparison *end, const struct summit *summit) {
-  bool is_noise = end->less <= 2 * sqrt(end->variance) && end->less <= summit->bytes / 3;
+  bool is_known = THINNED * end->end_variance < end->then_variance;
+  bool is_noise = end->less <= 2 * sqrt(end->variance) && (is_known || end->less <= summit->bytes / 3);
   return end->at_end > 0 && (is_noise || end->less <= end->one);
 }
 
@@ -319,6 +329,22 @@ static void peak_add_rows(struct peak *peak, const struct choosers *choosers) {
   }
 }
 
+/* END: the last part of it. */
+static void prefer_end(struct peak *peak, const struct choosers *choosers) {
+  struct sums end = {.bytes = {0}};
+  for (size_t i = 0; i < choosers->samples->row_count; i++) {
+    const struct row *row = &choosers->samples->rows[i];
+    if (choosers->part[i] == NO_PART || choosers->spans[i].end_ns != STILL_ALIVE) continue;
+    sum_add(&end.bytes, (double)row->size, row->probability);
+    sum_add(&end.blocks, 1, row->probability);
+  }
+  const struct sum *found = &peak->live.bytes;
+  if (end.bytes.total <= found->total || SURER * end.bytes.variance > found->variance) return;
+  uint64_t end_ns = choosers->samples->end_ns;
+  *peak = (struct peak){.first_ns = end_ns, .median_ns = end_ns, .last_ns = end_ns, .live = end};
+  for (int k = 0; k < PEAK_PARTS; k++) peak->time_ns[k] = end_ns;
+}
+
 /* ---- shared ---- */
 
 wn_status peak_begin(const struct samples *samples, struct peak_finder *finder) {
@@ -360,6 +386,7 @@ wn_status peak_end(struct peak_finder *finder, struct peak *peak) {
     find_moments(&choosers, peak->time_ns);
     order_moments(peak);
     peak_add_rows(peak, &choosers);
+    if (!choosers.exact) prefer_end(peak, &choosers);
   }
   free(finder->bytes);
   free(finder->part);
