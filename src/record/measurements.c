@@ -6,10 +6,10 @@
 #define MEMORY_INTERVAL ((uint64_t)10 * 1000 * 1000)
 #define MEMORY_SHORTEST ((uint64_t)2 * 1000 * 1000) /* at first */
 #define MEMORY_LONGEST  ((uint64_t)1000 * 1000 * 1000)
-#define ASLEEP_LONGEST  (60 * MEMORY_LONGEST)
+#define ASLEEP_LONGEST  (10 * MEMORY_LONGEST)
 
 /* A measurement that seems to take longer than MEMORY_TOOK had lost its processor. */
-enum { MEMORY_PART = 512, MEMORY_POINTS = 1000, MEMORY_RISE = 30, ASLEEP_RISE = 4, MEMORY_TOOK = 200000 };
+enum { MEMORY_PART = 512, MEMORY_POINTS = 1000, MEMORY_RISE = 30, ASLEEP_RISE = 8, MEMORY_TOOK = 200000 };
 
 /* From a measurement at this time to the next. */
 static uint64_t interval_at(const struct measurements *all, uint64_t time) {

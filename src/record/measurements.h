@@ -7,8 +7,8 @@
  * ASLEEP. That part is of time, and a program that sleeps nearly all the time has little processor
  * time to take it from. So a measurement that is due is left out while the processor time since the
  * last one is less than half of the interval, and so little that the measurement would take more
- * than that part of it. But one comes after each second; in a long run after a quarter of its
- * time, at most a minute. */
+ * than that part of it. But one comes after each second; in a long run after an eighth of its
+ * time, at most ten seconds. */
 #pragma once
 
 #include <stdatomic.h>

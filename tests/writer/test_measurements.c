@@ -62,10 +62,9 @@ static void a_program_that_sleeps_pays_of_its_processor_time(void **state) {
   struct clocks tenth = of((struct program){1, 10, 1}, true),
                 hundredth = of((struct program){1, 100, 1}, true);
   assert_true(cost(&tenth) < 1.0 / 500 && cost(&hundredth) < 0.005);
-  assert_true(tenth.count > 500 && hundredth.count > 60);
+  assert_true(tenth.count > 500 && hundredth.count > 80);
   struct clocks hardly = of((struct program){1, 1000, 1}, true);
-  assert_true(hardly.count > 20 && hardly.count < 50);
-  assert_true(hardly.longest >= 50 * SECOND && hardly.longest <= 60 * SECOND);
+  assert_true(hardly.count > 60 && hardly.longest >= 9 * SECOND && hardly.longest <= 10 * SECOND);
 }
 
 static void a_burst_after_sleep_is_measured_at_once(void **state) {
