@@ -52,7 +52,7 @@ the_screen_says_what_to_do() {
   says 'TOO FEW SAMPLES +what it held is not known well enough .* Next: record it again with --rate 0[.]01 '
   make killed t
   succeeds report --no-symbols t
-  says 'NOT DECIDED .* Next: record a longer run, or with more samples: winnow record --rate 0[.]01 '
+  says 'NOT DECIDED .* Next: record a longer run, or with ten times the samples: winnow record --rate 0[.]01 '
   says 'Held at the end [^;]* of the peak +Allocated '
   succeeds report --no-symbols --where 'size > 1' t
   says 'Held at the end [^;]* of the peak; in use, or leaked +Allocated '

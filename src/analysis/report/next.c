@@ -79,17 +79,18 @@ void next_way(const struct report *report, enum verdict_kind kind, char text[NEX
   bool others = leaves_work_to_others(report);
   const char *tool = heap_tool_of(report->recording);
   *text = 0;
-  bool budget = samples_follow_budget(report->samples), collected = report->samples->collected;
+  bool budget = samples_follow_budget(report->samples), collected = report->samples->collected,
+       ten = report->recording->rate >= 1e-5 && report->recording->rate <= 0.1;
   if (kind == VERDICT_UNDECIDED && others)
     snprintf(text, NEXT_MOST, "record a longer run, or with -f, for the programs that it starts");
   else if (kind == VERDICT_UNDECIDED && report->recording->rate >= 1)
     snprintf(text, NEXT_MOST, "record a longer run");
   else if (kind == VERDICT_UNDECIDED)
-    snprintf(text, NEXT_MOST, "record a longer run, or with %s%s",
-             budget      ? ""
-             : collected ? "more samples: "
-                         : "more samples: winnow record ",
-             higher_rate(report, rate));
+    snprintf(text, NEXT_MOST, "record a longer run, or with %s%s%s",
+             budget ? ""
+             : ten  ? "ten times the samples: "
+                    : "more samples: ",
+             budget || collected ? "" : "winnow record ", higher_rate(report, rate));
   if (kind == VERDICT_FEW && others)
     snprintf(text, NEXT_MOST, "record it with -f, for the programs that it starts");
   else if (kind == VERDICT_FEW)

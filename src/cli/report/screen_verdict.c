@@ -116,7 +116,7 @@ static void say_undecided(struct paragraph *text, const struct estimate *net) {
     if (strcmp(low, high) != 0) say(text, "between %s and ", low);
     say(text, "%s %s; whether %s is open", high, since, grew ? "it goes on" : "a part of it grows");
   } else if (net->high > 0) {
-    say(text, "no growth is seen, but up to %s %s could be hidden in the ±", high, since);
+    say(text, "no growth is seen, but less than %s %s would not show", high, since);
   } else {
     say(text, "growth is neither sure nor ruled out");
   }
@@ -163,7 +163,7 @@ static void say_why(struct paragraph *text, const struct view *view, const struc
     say(text, "%s of what is resident is memory that the program mapped itself",
         text_bytes(share, verdict->bytes));
     say(text, "; %s", tool ? tool : "rows whose trend is \"mapped\" say where");
-    if (!tool && verdict->blocks == VERDICT_NONE) say(text, "; whether it leaks is not told");
+    if (!tool && verdict->blocks == VERDICT_NONE) say(text, "; a longer run tells whether it grows on");
     return;
   case VERDICT_NONE:
   case VERDICT_KINDS: return;

@@ -68,7 +68,7 @@ function grownText({ low, high }: Pick<Estimate, 'low' | 'high'> = { low: 0, hig
   const [least, most] = high < 0 ? [bytes(-high), bytes(-low)] : [bytes(low), bytes(high)];
   if (low > 0 || high < 0)
     return `it ${low > 0 ? 'grew' : 'shrank'} by ${least === most ? '' : `between ${least} and `}${most} ${since}; whether ${low > 0 ? 'it goes on' : 'a part of it grows'} is open`;
-  return high > 0 ? `no growth is seen, but up to ${most} ${since} could be hidden in the ±` : 'growth is neither sure nor ruled out';
+  return high > 0 ? `no growth is seen, but less than ${most} ${since} would not show` : 'growth is neither sure nor ruled out';
 }
 
 /** Why it is so, where no function is to blame. */

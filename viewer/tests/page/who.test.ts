@@ -94,7 +94,7 @@ test('the verdict has the line of each function that it names, as the report has
   }));
 
 for (const [kind, next] of [
-  ['killed', /^Next: record a longer run, or with more samples: winnow record --rate 0\.01$/],
+  ['killed', /^Next: record a longer run, or with ten times the samples: winnow record --rate 0\.01$/],
   ['shrunk', /^Next: record it again with --rate 0\.01$/],
   ['python', /^Next: to use less memory, begin at worker\.py:7$/],
 ] as const)
