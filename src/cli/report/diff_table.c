@@ -235,7 +235,8 @@ static void print_note(const struct comparison *comparison, enum table_style sty
 static const char *title_of(const struct diff *diff, enum measure measure) {
   enum when at = diff->pair.before.at;
   if (measure == MEASURE_ALLOCATED) return "ALLOCATED OVER THE RUN";
-  if (measure == MEASURE_ALIVE) return diff->pair.after.samples->collected ? "NOT FOUND DEAD" : "HELD AT THE END";
+  if (measure == MEASURE_ALIVE)
+    return diff->pair.after.samples->collected ? "NOT FOUND DEAD" : "HELD AT THE END";
   if (measure == MEASURE_PROMOTED) return "PROMOTED";
   if (diff->pair.moments) return "HELD AT ONE OF THE TWO MOMENTS";
   if (diff->options->moments == 2) return "HELD AT THE TWO MOMENTS";
