@@ -122,7 +122,7 @@ static wn_status print_numbers(const struct diff *diff) {
   const enum fact_name *decide = regression_facts(&diff->pair.before);
   printf("%*s", LABEL, "");
   diff_print_header(diff, &columns);
-  puts(diff->pair.moments ? "" : "  of before");
+  puts(diff->pair.moments ? "" : "  in %");
   text_style(stdout, STYLE_PLAIN);
   if (diff->pair.moments) return diff_screen_print_held(diff, &columns);
   diff_screen_print_fact(diff, &columns, FACT_TOTALS_peak_rss_bytes);
