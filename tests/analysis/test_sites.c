@@ -285,6 +285,20 @@ static void a_long_chain_loses_no_more_than_a_short_one(void **state) {
   forget(&told);
 }
 
+/* Where a label's source is known late, and whatever its padding has. */
+static void a_label_is_the_same_whatever_does_not_distinguish_it(void **state) {
+  (void)state;
+  struct label one, other;
+  memset(&one, 0x55, sizeof one), memset(&other, 0xaa, sizeof other);
+  one.function = other.function = 1, one.module = other.module = 2, one.file = other.file = 3;
+  one.line = other.line = 4, one.first_column = other.first_column = 5;
+  one.last_column = other.last_column = 6, one.call = other.call = true;
+  one.source = 7, other.source = 0;
+  assert_true(label_is_same(&one, &other));
+  other.last_column = 7;
+  assert_false(label_is_same(&one, &other));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(shown_sites_and_the_rest_are_the_total_in_every_grouping_and_order),
@@ -296,6 +310,7 @@ int main(void) {
       cmocka_unit_test(callers_are_followed_until_they_part),
       cmocka_unit_test(a_function_that_calls_itself_is_said_to),
       cmocka_unit_test(a_long_chain_loses_no_more_than_a_short_one),
+      cmocka_unit_test(a_label_is_the_same_whatever_does_not_distinguish_it),
   };
   return RUN_TESTS(tests);
 }

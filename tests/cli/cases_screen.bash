@@ -89,7 +89,7 @@ the_screen_says_who_frees_only_at_the_exit() {
   need_many_blocks
   "$winnow" record -q -r 1e-2 -o t.trace -- "$build/tests/cli/programs/frees_late" >answer 2>&1 || fail "$(cat answer)"
   succeeds report t.trace
-  says 'was freed only +at the exit, most of it allocated by +keep( |$)'
+  says 'was +freed +in +the +last +[0-9.]+ +[mu]s, +most +of +it +allocated +by +keep( |$)'
 }
 
 # A program that the system killed for memory: what it held then comes first, unless another moment is asked for.
@@ -406,7 +406,7 @@ import os, signal, sys
 held = []
 for i in range(200000): held.append('item %d' % i)
 $way"
-    says 'Held at the end .* was +freed +only +at +the +exit.* STILL GROWING .* a +leak, +or +data +that +it +collects'
+    says 'Held at the end .* was +freed +in +the +last +[0-9.]+ +[mu]?s.* STILL GROWING .* a +leak, +or +data +that +it +collects'
   done
 }
 

@@ -61,10 +61,6 @@ static bool call_paths_is_call(const struct building *building, const struct fra
          builds_of(&building->names->builds, frame->function);
 }
 
-static bool same_label(const struct label *a, const struct label *b) {
-  return !memcmp(a, b, offsetof(struct label, source));
-}
-
 /* The number of a label; UINT32_MAX without memory. */
 static uint32_t label_number(struct building *building, const struct label *label) {
   struct call_paths *paths = building->paths;
@@ -74,7 +70,7 @@ static uint32_t label_number(struct building *building, const struct label *labe
                                 hash_combine(hash, (uint64_t)label->first_column << 32 | label->last_column)};
   uint32_t number;
   while ((number = index_next(&building->by_label, &walk)))
-    if (same_label(&paths->labels[number], label)) break;
+    if (label_is_same(&paths->labels[number], label)) break;
   if (number) {
     struct label *known = &paths->labels[number];
     if (!known->source) known->source = label->source;
@@ -238,6 +234,10 @@ static void call_paths_write_place(char *buffer, size_t size, const char *functi
 }
 
 /* ---- shared ---- */
+
+bool label_is_same(const struct label *a, const struct label *b) {
+  return !memcmp(a, b, offsetof(struct label, source));
+}
 
 const char *label_of_nothing(enum grouping grouping) {
   return grouping == BY_TYPE ? "(type not recorded)" : "(no callstack)";

@@ -48,6 +48,9 @@ struct label {
   bool call;       /* of a function: a call in one without a name, which is its caller: nameless.h */
 };
 
+/* Also of two groupings, as long as these are of one kind. */
+bool label_is_same(const struct label *a, const struct label *b);
+
 /* Which frames of the stacks paths have. All zeros: every one. */
 struct stack_view {
   const bool *hidden; /* index: frame of the names; left out */

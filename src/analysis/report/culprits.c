@@ -214,7 +214,7 @@ static bool grows_beside(const struct suspects *suspects, const struct growth *g
 
 static bool culprits_is_named(const struct verdict *verdict, const struct label *label) {
   for (size_t i = 0; i < verdict->culprits; i++)
-    if (!memcmp(&verdict->culprit[i].function, label, sizeof *label)) return true;
+    if (label_is_same(&verdict->culprit[i].function, label)) return true;
   return false;
 }
 

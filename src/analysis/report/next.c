@@ -47,7 +47,7 @@ static const char *higher_rate(const struct report *report, char text[64]) {
                        : writer.length             ? "MEMTRACE_RATE="
                                                    : "WINNOW_RATE=";
   if (samples_follow_budget(report->samples)) return "a larger --budget or --max-trace";
-  snprintf(text, 64, "%s%.1g", option, rate);
+  snprintf(text, 64, "%s%.2g", option, rate);
   return text;
 }
 

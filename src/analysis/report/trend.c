@@ -16,7 +16,7 @@ static bool trend_is_same_code(const struct call_tree *tree, uint32_t number, co
   for (;; number = tree->nodes[number].parent, its = other->nodes[its].parent) {
     const struct label *label = &tree->labels[stacks ? tree->nodes[number].label : number],
                        *its_label = &other->labels[stacks ? other->nodes[its].label : its];
-    if (memcmp(label, its_label, sizeof *label) != 0) return false;
+    if (!label_is_same(label, its_label)) return false;
     if (!stacks || !number || !its) return !stacks || number == its;
   }
 }

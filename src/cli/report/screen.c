@@ -191,10 +191,10 @@ static int screen_print_held(const struct view *view) {
   struct paragraph note = {.length = 0};
   char time[32], last[32];
   double mapped = facts_number(view->facts, FACT_PARTS_mapped);
-  if (report_is_timed(report) && report_peak_is_one(report))
+  bool has_moment = report_is_timed(report) && report->peak.live.bytes.samples;
+  if (has_moment && report_peak_is_one(report))
     say(&note, "at %s", text_time(time, report->peak.median_ns));
-  else if (report_is_timed(report) &&
-           2 * (report->peak.last_ns - report->peak.first_ns) < report->samples->end_ns)
+  else if (has_moment && 2 * (report->peak.last_ns - report->peak.first_ns) < report->samples->end_ns)
     say(&note, "once between %s and %s", text_time(time, report->peak.first_ns),
         text_time(last, report->peak.last_ns));
   if (note.length && report->peak.live.bytes.samples) say(&note, ", ");
@@ -220,7 +220,7 @@ static int print_python(const struct view *view) {
   return print_known(view, FACT_TOTALS_held_python_bytes, note.text);
 }
 
-/* Who allocated most of so many bytes that are freed only at the exit, if one function did. What is
+/* Who allocated most of so many bytes that are freed as the program ends, if one function did. What is
  * left counts as if none of it were that function's. */
 static void say_who_freed_late(struct paragraph *note, const struct view *view, double bytes, double left) {
   struct table table;
@@ -248,7 +248,8 @@ static int print_left(const struct view *view) {
     say(&note, "%s of the peak%s", text_share(text, fmin(left / peak, 1)),
         report->samples->collected || view->verdict->kind != VERDICT_NONE ? "" : "; in use, or leaked");
   if (report->alive_ns < report->samples->end_ns && closing > 0) {
-    say(&note, "%s%s was freed only at the exit", note.length ? "; " : "", text_bytes(text, closing));
+    say(&note, "%s%s was freed in the last ", note.length ? "; " : "", text_bytes(text, closing));
+    say(&note, "%s", text_time(text, report->samples->end_ns - report->alive_ns));
     say_who_freed_late(&note, view, closing, left);
   }
   return print_known(view, FACT_TOTALS_live_at_end_bytes, note.text);

@@ -71,8 +71,8 @@ static void say_growth(struct paragraph *text, const struct view *view, const st
     say(text, kind == VERDICT_LEAK ? " from start to end"
               : verdict->begun     ? " to the end of a run of less than a second"
               : verdict->replaced  ? " to the end, while old ones are freed"
-              : verdict->freed     ? " to the end, and freed only at the exit"
-                                   : " to the end, and little is freed");
+              : verdict->freed     ? " to the end, and freed as it ended"
+                                   : " to the end");
   say(text, kind == VERDICT_GROWING && !verdict->replaced ? ": a leak, or data that it collects"
             : kind == VERDICT_GROWING ? ": a leak, or a queue or cache that is not full yet"
                                       : ": a leak, or a cache that is not full yet");

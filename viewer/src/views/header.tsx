@@ -274,7 +274,7 @@ function noteAtEnd(head: Head, { totals }: Totals): string {
   const { live_at_end_bytes: end, peak_bytes: peak, alive_bytes: before } = totals;
   if (head.trace.partial) return 'whose end was not recorded';
   const late = totals.alive_at_ns < head.trace.duration_ns ? Math.min(before.estimate, peak.estimate) - end.estimate : 0;
-  if (late > 0) return `${bytes(late)} freed only at the exit`;
+  if (late > 0) return `${bytes(late)} freed in the last ${duration(head.trace.duration_ns - totals.alive_at_ns)}`;
   if (end.samples === 0) return 'no sampled block is left';
   if (head.trace.processes) return 'when processes ended';
   const part = `${share(Math.min(1, end.estimate / peak.estimate))} of the peak`;

@@ -46,7 +46,7 @@ function sinceText(verdict: Verdict): string {
   const leaks = growthOf(verdict) === 'leak_likely';
   const at = verdict.culprits[0]!.since_ns;
   const { begun, replaced, freed_at_exit: freed } = verdict;
-  const toEnd = `to the end${begun ? ' of a run of less than a second' : replaced ? ', while old ones are freed' : freed ? ', and freed only at the exit' : ', and little is freed'}`;
+  const toEnd = `to the end${begun ? ' of a run of less than a second' : replaced ? ', while old ones are freed' : freed ? ', and freed as it ended' : ''}`;
   const since = at ? `since ${duration(at)}` : leaks ? 'from start to end' : toEnd;
   return `${since}: a leak, or ${leaks ? 'a cache that is not full yet' : replaced ? 'a queue or cache that is not full yet' : 'data that it collects'}`;
 }
