@@ -32,10 +32,19 @@ static const char *story_path(void) {
   return path;
 }
 
+/* Of the process, for stories that are joined. */
+static uint64_t story_began_ns;
+
 static inline struct trace_writer *story_of(struct tree_source *source, double rate) {
   struct trace_options options = {.path = story_path()};
-  struct trace_run run = {
-      .command = trace_text_of("story"), .rate = rate, .word_bytes = 8, .stack_depth = 1024};
+  struct trace_run run = {.command = trace_text_of("story"),
+                          .rate = rate,
+                          .word_bytes = 8,
+                          .stack_depth = 1024,
+                          .wall_ns = story_began_ns,
+                          .monotonic_ns = story_began_ns,
+                          .pid = (uint32_t)(story_began_ns / 1000000000)};
+  if (story_began_ns) run.heap = trace_text_of("malloc");
   struct trace_writer *writer;
   assert_int_equal(tree_writer_open(&options, &run, source, &writer), WN_OK);
   return writer;

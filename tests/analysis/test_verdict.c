@@ -103,6 +103,7 @@ static const struct program {
     PROGRAM(works_off_its_backlog, LEVEL, NULL),
     PROGRAM(has_fewer_in_a_backlog, LEVEL, NULL),
     PROGRAM(evicts_later, LEVEL, NULL),
+    PROGRAM(works_in_many_batches, LEVEL, NULL),
     PROGRAM(builds_a_table, GROWING, "load_table"),
     PROGRAM(builds_and_frees, GROWING | LEVEL, "load_table"),
     PROGRAM(is_tiny, FEW, NULL),
@@ -305,6 +306,36 @@ static void a_queue_that_is_not_drained_is_growing(void **state) {
     double mean = 50 MB / (TICKS * (double)tick_ns / 1e9); /* what is there at the end, over the whole run */
     assert_true(fabs(verdict.culprit[0].rate.estimate - mean) < 0.2 * mean);
   }
+}
+
+/* Two processes with much time between them: few moments of the whole are of either. */
+static void batches_of_short_processes_are_no_queue(void **state) {
+  static const struct program program = {"", works_in_many_batches, LEVEL, NULL};
+  struct recording_options options = {.names = {.symbols = false}};
+  uint64_t usual = tick_ns;
+  (void)state;
+  tick_ns = 500000;
+  for (uint64_t seed = 1; seed <= 3; seed++) {
+    struct joined_part parts[] = {{.path = "first.trace", .name = "first"},
+                                  {.path = "second.trace", .name = "second"}};
+    struct recording *recording;
+    struct report report;
+    for (uint64_t i = 0; i < 2; i++) {
+      story_began_ns = (1000 + 1000 * i) * 1000000000;
+      run(&program, 1e-3, 2 * seed + i);
+      assert_int_equal(rename(story_path(), parts[i].path), 0);
+    }
+    assert_int_equal(joined_examine(parts, 2), WN_OK);
+    assert_int_equal(recording_load_joined(parts, 2, "both", &options, &recording), WN_OK);
+    assert_int_equal(report_ask(recording, &(struct question){.closing = true}, &report), WN_OK);
+    assert_int_equal(verdict_find(&report, &verdict), WN_OK);
+    assert_int_equal(report.samples->process_count, 2);
+    assert_int_equal(verdict.culprits, 0);
+    report_destroy(&report);
+    recording_free(recording);
+  }
+  unlink("first.trace"), unlink("second.trace");
+  story_began_ns = 0, tick_ns = usual;
 }
 
 /* What went in the last quarter is more than what leaked then. */
@@ -528,6 +559,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(what_starts_a_program_is_no_caller),
       cmocka_unit_test(a_vector_does_not_hide_that_its_elements_leak),
       cmocka_unit_test(a_queue_that_is_not_drained_is_growing),
+      cmocka_unit_test(batches_of_short_processes_are_no_queue),
       cmocka_unit_test(a_table_that_shrinks_does_not_hide_a_leak),
       cmocka_unit_test(what_malloc_keeps_is_resident_at_the_end),
       cmocka_unit_test(a_trend_tells_what_is_replaced_from_what_came_last),

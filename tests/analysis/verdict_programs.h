@@ -396,6 +396,11 @@ static void works_off_its_backlog(void) { work(40), spread(LEAKS, 200 MB, 0, 0.8
 static void has_fewer_in_a_backlog(void) {
   work(40), spread(LEAKS, 200 MB, 0, 1, 1000, tick < TICKS / 2 ? tick / 3.0 : (TICKS - tick) / 3.0);
 }
+/* Each sixteenth of the run ends in a later part of a batch than the one before. */
+static void works_in_many_batches(void) {
+  const double batch = TICKS / 16.97;
+  work(40), spread(LEAKS, 800 MB, 0, 1, 1000, batch - fmod(tick, batch));
+}
 static void evicts_later(void) { work(40), spread(CACHE, 100 MB, 0, 1, 1000, 0.8 * TICKS); }
 static void builds_a_table(void) { spread(TABLE, 60 MB, 0, 1, 300, FOR_EVER); }
 static void builds_and_frees(void) { spread(TABLE, 60 MB, 0, 0.9, 300, TICKS - tick - 30); }

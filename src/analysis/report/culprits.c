@@ -10,8 +10,9 @@
  *   is in few classes; a program that has to wait, as for memory at a limit, grows in few, too, but
  *   so do all of its functions. What is beside culprits changes neither the kind of the verdict nor
  *   whether there is one.
- * QUEUED: as in growth.c, and between the moments that it looks at, what the function holds never fell by more
- * than QUEUED_FALL of its growth. Only of the whole run.
+ * QUEUED: as in growth.c, and between the moments that it looks at, what the function holds never
+ * fell by more than QUEUED_FALL of its growth. Only of the whole run, and of a process that lived for
+ * half of the moments of the trace: of a shorter one too few moments tell.
  * ORDER: by how much each has surely grown since the warm-up of the stretch, which is the lower end
  * of the interval. */
 #include "analysis/report/culprits.h"
@@ -121,16 +122,18 @@ static bool grows_late(struct key *key, const struct growth *growth, double leas
 
 /* QUEUED */
 static bool never_fell(struct key *key, const struct growth *growth) {
-  enum { MOMENTS = 128 };
+  enum { MOMENTS = 128, LEAST = MOMENTS / 2 };
   struct moment moments[MOMENTS];
   const struct report *report = &key->suspects->report;
   double most = 0, fall = 0;
+  int lived = 0;
   timeline_curve(report->samples, is_of_key, key, moments, (struct moments_of){.count = MOMENTS});
   for (size_t i = 0; i < MOMENTS && moments[i].time_ns <= report->alive_ns; i++) {
+    lived += moments[i].time_ns >= report->since_ns;
     most = fmax(most, moments[i].live.bytes.total);
     fall = fmax(fall, most - moments[i].live.bytes.total);
   }
-  return fall <= QUEUED_FALL * growth->net.estimate;
+  return lived >= LEAST && fall <= QUEUED_FALL * growth->net.estimate;
 }
 
 static bool culprits_is_culprit(struct key key, const struct growth *growth, double least, bool replaced) {
