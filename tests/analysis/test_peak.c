@@ -368,7 +368,8 @@ static void times_in_microseconds_leave_the_peak_as_it_was(void **state) {
   for (int k = 0; k < PEAK_PARTS; k++) assert_in_range(exact.time_ns[k] - rounded.time_ns[k], 0, UNIT);
 }
 
-/* As a history does: of what was born before the last twentieth, which is dead at the end, one of `part` is left. */
+/* As a history does: of what was born before the last twentieth, which is dead at the end, one of
+ * `part` is left. */
 static size_t thin(size_t count, double part, struct random *random) {
   size_t left = 0;
   for (size_t i = 0; i < count; i++) {
@@ -381,8 +382,8 @@ static size_t thin(size_t count, double part, struct random *random) {
   return left;
 }
 
-/* The end is known well, and all else by a few heavy samples. Never is less held at the peak than at an end that
- * is known better. */
+/* The end is known well, and all else by a few heavy samples. Never is less held at the peak than
+ * at an end that is known better. */
 static void judge_thinned(enum shape shape) {
   enum { RUNS = 400 };
   struct peak peak;

@@ -390,7 +390,8 @@ static void trades_caches(void) {
   work(60), spread(CACHE, 40 MB, 0, 0.15, 1000, 0.45 * TICKS), spread(TABLE, 40 MB, 0.3, 0.6, 1000, FOR_EVER);
 }
 static void has_a_queue(void) { work(40), spread(PARSE, 60 MB, 0, 0.85, 500, (TICKS - tick) * 0.7); }
-/* Three leave it in the time in which four come: a block waits for a third of the time that had passed. */
+/* Three leave it in the time in which four come: a block waits for a third of the time that had
+ * passed. */
 static void has_a_backlog(void) { work(40), spread(LEAKS, 200 MB, 0, 1, 1000, tick / 3.0); }
 static void works_off_its_backlog(void) { work(40), spread(LEAKS, 200 MB, 0, 0.8, 1000, tick / 3.0); }
 static void has_fewer_in_a_backlog(void) {

@@ -254,8 +254,8 @@ static void a_thread_has_no_callers_and_a_line_no_lines(void **state) {
   recording_free(recording);
 }
 
-/* What a function held with its callees is what a chart of the blocks with it shows. Of each chart one
- * moment is that of its own peak. */
+/* What a function held with its callees is what a chart of the blocks with it shows. Of each chart
+ * one moment is that of its own peak. */
 static void the_curve_with_callees_is_that_of_a_filter(void **state) {
   (void)state;
   struct recording *recording = tell(TALE_RESIZES, 6);

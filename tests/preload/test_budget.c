@@ -259,8 +259,8 @@ static void samples_have_half_of_the_budget(void **state) {
   assert_true(result.share > 0.02 + 0.4 * SHARE && result.share < 0.02 + 0.6 * SHARE);
 }
 
-/* A program that wakes now and then samples on cold caches, and may never come to a second of processor
- * time: the rate falls before that has gone by. */
+/* A program that wakes now and then samples on cold caches, and may never come to a second of
+ * processor time: the rate falls before that has gone by. */
 static void dear_samples_cost_little_in_the_first_second(void **state) {
   (void)state;
   enum { WAKES = 1000 };

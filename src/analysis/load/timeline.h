@@ -18,9 +18,9 @@ typedef bool row_filter(const struct row *row, void *context);
 struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, row_filter *selects,
                              void *context);
 
-/* The moments of a curve: `count`, from 2 to TIMELINE_MOMENTS, spread evenly from the start of the trace to
- * the last event. If one is to be exact, such as that of a peak that lasts for less than a step, the nearest
- * of those between the first and the last moves there. */
+/* The moments of a curve: `count`, from 2 to TIMELINE_MOMENTS, spread evenly from the start of the
+ * trace to the last event. If one is to be exact, such as that of a peak that lasts for less than a
+ * step, the nearest of those between the first and the last moves there. */
 enum { TIMELINE_MOMENTS = 1024 };
 struct moments_of {
   size_t count;
@@ -40,8 +40,8 @@ typedef uint32_t row_key(const struct row *row, void *context);
 bool timeline_curves(const struct samples *samples, row_key *key_of, void *context, struct moment *moments,
                      struct moments_of of, size_t keys);
 
-/* The most that the rows of each key held at one of the moments: most[key], in estimated bytes. False
- * without memory. */
+/* The most that the rows of each key held at one of the moments: most[key], in estimated bytes.
+ * False without memory. */
 bool timeline_most(const struct samples *samples, row_key *key_of, void *context, double *most,
                    struct moments_of of, size_t keys);
 

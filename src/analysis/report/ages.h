@@ -26,9 +26,9 @@ struct stretch {
   uint64_t begin_ns, end_ns;
 };
 
-/* Weighted sums of the amounts: the slope over the judged classes, the bytes that came in the judged
- * classes but for their last quarter, and what H has grown since the end of the warm-up, since the half of
- * the judged classes, and since the beginning of their last quarter. */
+/* Weighted sums of the amounts: the slope over the judged classes, the bytes that came in the
+ * judged classes but for their last quarter, and what H has grown since the end of the warm-up,
+ * since the half of the judged classes, and since the beginning of their last quarter. */
 enum trend { TREND_SLOPE, TREND_MIDDLE, TREND_SINCE_WARM_UP, TREND_SINCE_HALF, TREND_SINCE_LAST, TRENDS };
 
 /* A trend of a group: the sums over the blocks that add to it, and over those that take from it. */

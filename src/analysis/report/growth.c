@@ -51,12 +51,13 @@
  * hardly shows beside the errors of what came and what went; but its old entries go as the others do. So
  * may those of a site that leaks, and has blocks that live for a quarter of the run besides.
  *
- * QUEUED: a queue into which more comes than goes grows, too, though each of its blocks goes in its turn:
- * at the end it has blocks of the last classes alone. So ages do not tell, and what is held does: it grew
- * since the warm-up, surely by QUEUED_LEAST of what there is at the end, and did so in each of three parts
- * of the run, by at least QUEUED_PART of the mean, in the last as for SURE. It takes more samples than ages do,
- * since the blocks that are there at two moments are different ones. What rises and falls can be more
- * at each of four moments by chance: culprits.c looks at the moments between them.
+ * QUEUED: a queue into which more comes than goes grows, too, though each of its blocks goes in its
+ * turn: at the end it has blocks of the last classes alone. So ages do not tell, and what is held
+ * does: it grew since the warm-up, surely by QUEUED_LEAST of what there is at the end, and did so
+ * in each of three parts of the run, by at least QUEUED_PART of the mean, in the last as for SURE.
+ * It takes more samples than ages do, since the blocks that are there at two moments are different
+ * ones. What rises and falls can be more at each of four moments by chance: culprits.c looks at the
+ * moments between them.
  */
 #include "analysis/report/growth.h"
 
