@@ -422,6 +422,39 @@ static void thinned_samples_make_no_peak(void **state) {
   judge_thinned(PLATEAU_50);
 }
 
+/* Large blocks are known, and few samples tell of the burst beside them: the end is no better known. */
+static void a_burst_beside_a_large_block_is_the_peak(void **state) {
+  (void)state;
+  enum { RUNS = 200, SMALL = 6400 };
+  const double rate = 1e-4, truth = 400000 + 100.0 * SMALL;
+  struct random random;
+  struct peak peak;
+  int covered = 0;
+  random_seed(&random, 6, 0, 0);
+  for (int run = 0; run < RUNS; run++) {
+    size_t count = 0;
+    sampled[count++] = (struct row){.size = 400000,
+                                    .probability = 1 - pow(1 - rate, 50001),
+                                    .end_ns = STILL_ALIVE,
+                                    .died_ns = STILL_ALIVE};
+    double small = 1 - pow(1 - rate, 13);
+    for (int i = 0; i < SMALL; i++)
+      if (random_unit(&random) < small)
+        sampled[count++] = (struct row){.size = 100,
+                                        .block = (uint64_t)run * SMALL + (uint64_t)i,
+                                        .probability = small,
+                                        .begin_ns = 10,
+                                        .end_ns = 20,
+                                        .died_ns = 20};
+    struct samples samples = {.rows = sampled, .row_count = count, .end_ns = 30};
+    assert_int_equal(peak_find(&samples, NULL, NULL, &peak), WN_OK);
+    struct estimate bytes = estimate_of(&peak.live.bytes, 8 / rate);
+    covered += bytes.low <= truth && truth <= bytes.high;
+  }
+  print_message("a burst: %d of %d intervals\n", covered, RUNS);
+  assert_true(covered >= 0.88 * RUNS);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(peaks_hold_what_was_held_at_their_moments),
                                      cmocka_unit_test(at_rate_one_the_peak_is_the_true_one),
@@ -430,7 +463,8 @@ int main(void) {
                                      cmocka_unit_test(the_only_sample_does_not_choose_its_own_moment),
                                      cmocka_unit_test(lives_at_a_peak_are_those_of_its_moments),
                                      cmocka_unit_test(times_in_microseconds_leave_the_peak_as_it_was),
-                                     cmocka_unit_test(thinned_samples_make_no_peak)};
+                                     cmocka_unit_test(thinned_samples_make_no_peak),
+                                     cmocka_unit_test(a_burst_beside_a_large_block_is_the_peak)};
   return RUN_TESTS(tests);
 }
 /* SPDX-License-Identifier: MIT */

@@ -44,7 +44,7 @@
  * weight of one such block, or by two standard errors and a third of the summit. If the summit
  * consists of one such block and little else, the choosing parts know too little, and all four
  * other parts choose. Where old samples were thinned out (compact/), few heavy ones make a summit,
- * and what is held at the end is known far better: then two standard errors are enough. If
+ * and what is held at the end is known far better, by more blocks: then two standard errors are enough. If
  * the estimate at the moments that were chosen is less than what is held at the end, and has more
  * than SURER times the variance, the end it is: at the peak no less was held.
  *
@@ -217,8 +217,8 @@ struct end_comparison {
   double less, variance; /* how much less is held at the end, and the variance of that difference */
   double at_end;         /* bytes held at the end */
   double then_variance, end_variance; /* of what is held at the summit, and at the end */
-  double one; /* the largest block that is in the summit by luck, and dead at the end */
-  int live;   /* number of blocks in the summit */
+  double one;     /* the largest block that is in the summit by luck, and dead at the end */
+  int live, left; /* number of blocks in the summit, and at the end */
 };
 
 /* Adds a row that is live at the summit, at the end, or both, to the comparison. */
@@ -228,7 +228,7 @@ static void add_to_comparison(struct end_comparison *result, const struct row *r
   if (!then && !at_end) return;
   double chance = chance_of_choosing(row->probability);
   double variance = bytes * bytes * (1 - chance);
-  result->live += then;
+  result->live += then, result->left += at_end;
   if (then) result->then_variance += variance;
   if (at_end) result->at_end += bytes, result->end_variance += variance;
   if (then == at_end) return;
@@ -278,12 +278,12 @@ static bool know_little(const struct candidates *candidates, int k) {
   return !end->live || (end->live == 1 && end->one > candidates->summits[k].bytes / 2);
 }
 
-/* At most the THINNED part of the variance at the summit. */
+/* At most the THINNED part of the variance at the summit, by more blocks: a large one is known anyway. */
 enum { THINNED = 8, SURER = 2 };
 
 /* END: whether a part takes the end of the run instead of its summit. */
 static bool end_is_as_good(const struct end_comparison *end, const struct summit *summit) {
-  bool is_known = THINNED * end->end_variance < end->then_variance;
+  bool is_known = end->left > end->live && THINNED * end->end_variance < end->then_variance;
   bool is_noise = end->less <= 2 * sqrt(end->variance) && (is_known || end->less <= summit->bytes / 3);
   return end->at_end > 0 && (is_noise || end->less <= end->one);
 }
