@@ -1,7 +1,8 @@
-/* Writes the viewer as one file.
+/* Writes the viewer as one file, and its engine as another, which `winnow html` puts into it. git keeps of a new version of either
+ * what is new; of an engine that stood in the page, deflated, it kept all.
  *
- *   node build.mjs                  page.html: what `winnow html` and `winnow view` give to browsers
- *   node build.mjs --check          fails unless page.html is what the sources make
+ *   node build.mjs                  page.html and engine.wasm: what `winnow html` and `winnow view` give to browsers
+ *   node build.mjs --check          fails unless they are what the sources make
  *
  * Equal sources give equal bytes. Scripts and styles are allowed by their hashes and nothing else is. */
 import { spawnSync } from 'node:child_process';
@@ -9,7 +10,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -69,39 +69,34 @@ const policy = [
   "form-action 'none'",
 ].join('; ');
 
-const parts = { policy, style, app };
-let page = readFileSync(at('src/skeleton.html'), 'utf8').replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]);
+/* The bytes of the engine depend on the compiler, whose version stands beside it in the page. */
+const compiler = spawnSync('clang', ['--version'], { encoding: 'utf8' }).stdout.split('\n')[0].replace(/[^\w .:+~-]/g, '');
+const engine = readFileSync(at('build/engine.wasm'));
+const parts = { policy, style, app, compiler };
+const page = readFileSync(at('src/skeleton.html'), 'utf8').replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]);
 const size = Buffer.byteLength(page);
 if (size > MOST_BYTES) {
   console.error(`the page has ${size} bytes; at most ${MOST_BYTES} are allowed`);
   process.exit(1);
 }
 
-/* The engine, deflated; its bytes depend on the compiler, whose version stands beside it. */
-const ENGINE = /<script type="application\/octet-stream" id="engine" data-compiler="([^"]*)">([^<]*)<\/script>/;
-const compilerNow = spawnSync('clang', ['--version'], { encoding: 'utf8' }).stdout.split('\n')[0].replace(/[^\w .:+~-]/g, '');
-const deflated = deflateRawSync(readFileSync(at('build/engine.wasm')), { level: 9 }).toString('base64');
-const element = `<script type="application/octet-stream" id="engine" data-compiler="${compilerNow}">${deflated}</script>`;
-page = page.replace('<!--winnow:engine-->', () => element);
-
-/* Whether page.html is what the sources make. Deflated bytes may differ between versions of zlib, and
- * the engine between compilers. */
-function isCurrent() {
+/* What is out of date; the engine is not compared with that of another compiler. */
+function outOfDate() {
+  const COMPILER = / data-compiler="([^"]*)"/;
   const found = readFileSync(at('page.html'), 'utf8');
-  const [, compiler, engine] = page.match(ENGINE);
-  const [, foundCompiler, foundEngine] = found.match(ENGINE) ?? [];
-  if (found.replace(ENGINE, '') !== page.replace(ENGINE, '')) return 'its scripts or styles are of other sources';
-  if (compiler !== foundCompiler) return console.log(`the engine is by ${foundCompiler}; not compared with ${compiler}`), '';
-  const inflated = (text) => inflateRawSync(Buffer.from(text, 'base64'));
-  return inflated(engine).equals(inflated(foundEngine)) ? '' : 'its engine is of other sources';
+  const [, by] = found.match(COMPILER) ?? [];
+  if (found.replace(COMPILER, '') !== page.replace(COMPILER, '')) return 'page.html';
+  if (by !== compiler) return console.log(`the engine is by ${by}; not compared with ${compiler}`), '';
+  return engine.equals(readFileSync(at('engine.wasm'))) ? '' : 'engine.wasm';
 }
 
 if (process.argv.includes('--check')) {
-  const wrong = isCurrent();
-  if (!wrong) console.log('page.html is what the sources make');
-  else console.error(`page.html is out of date: ${wrong}; run viewer/make`);
+  const wrong = outOfDate();
+  if (!wrong) console.log('page.html and engine.wasm are what the sources make');
+  else console.error(`${wrong} is of other sources; run viewer/make`);
   process.exit(wrong ? 1 : 0);
 }
 writeFileSync(at('page.html'), page);
-console.log(`page.html: ${Buffer.byteLength(page)} bytes, ${size} without the engine (at most ${MOST_BYTES})`);
+writeFileSync(at('engine.wasm'), engine);
+console.log(`page.html: ${size} bytes (at most ${MOST_BYTES}); engine.wasm: ${engine.length}`);
 /* SPDX-License-Identifier: MIT */

@@ -1,4 +1,5 @@
-/* Writes the page: the template, with the report and the data in the places of its markers. */
+/* Writes the page: the template, with the report, the engine and the data in the places of its markers. The
+ * engine is compiled in as it is, and deflated here: of two versions of what is deflated git keeps both whole. */
 #include "page/html.h"
 
 #include "base/check.h"
@@ -6,8 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-extern const unsigned char page_template[];
-extern const size_t page_template_length;
+extern const unsigned char page_template[], page_engine[];
+extern const size_t page_template_length, page_engine_length;
 
 struct writing {
   FILE *out;
@@ -62,6 +63,13 @@ static void put_base64(struct writing *writing, const unsigned char *bytes, size
     }
   }
   html_put(writing, line, used);
+}
+
+/* A container_sink, for the engine: one block. */
+static wn_status html_put_engine(const struct container_block *block, void *context) {
+  ASSERT(block->count == 1 && block->deflated);
+  put_base64(context, block->stored, block->stored_length);
+  return html_failed(context);
 }
 
 /* A container_sink. */
@@ -126,6 +134,8 @@ static const unsigned char *put_until(struct writing *writing, const unsigned ch
   return found ? found + strlen(marker) : end;
 }
 
+static const char engine_place[] = "<!--winnow:engine-->";
+
 /* What a page from a file may not connect to, and a page from a server may. */
 static const char no_connection[] = "connect-src 'none'", own_server[] = "connect-src 'self'";
 
@@ -150,8 +160,12 @@ wn_status html_write(FILE *out, const struct recording *recording, const struct 
   html_put_head(&writing, &options->head);
   at = put_until(&writing, at, "<!--winnow:text-->");
   put_text_html(&writing, options->text);
+  at = put_until(&writing, at, engine_place);
+  wn_status error =
+      container_write_section("WASM", page_engine, page_engine_length, html_put_engine, &writing);
+  if (error) return error;
   at = put_until(&writing, at, "<!--winnow:data-->");
-  wn_status error = html_put_data(&writing, recording, before);
+  error = html_put_data(&writing, recording, before);
   if (error) return error;
   html_put(&writing, at, (size_t)(page_template + page_template_length - at));
   if (fflush(out)) return error_set(WN_EIO, "%s", strerror(errno));
@@ -168,6 +182,7 @@ void html_write_served(FILE *out, const struct html_head *head, const char *text
   html_put_string(&writing, own_server);
   at = put_until(&writing, at, "<!--winnow:text-->");
   put_text_html(&writing, text);
+  at = put_until(&writing, at, engine_place);
   at = put_until(&writing, at, "<!--winnow:data-->");
   html_put(&writing, at, (size_t)(page_template + page_template_length - at));
 }

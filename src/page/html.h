@@ -1,11 +1,12 @@
 /* The page: one HTML file that shows a recording, without any other file and without a network.
  *
- * The file is the template viewer/page.html, which is compiled in. Three markers in it are
- * replaced:
+ * The file is the template viewer/page.html, which is compiled in with viewer/engine.wasm, the analysis
+ * for browsers. Four markers in it are replaced:
  * <!--winnow:head--> by <meta name="winnow-view" content="ADDRESS">, if the page is to open with
  *   another view than the usual one: the part of its address behind #; and by <meta name="winnow-file"
  *   content="NAME"> and winnow-before, the traces as a command would name them;
  * <!--winnow:text--> by a report as plain text, for those who run no scripts;
+ * <!--winnow:engine--> by the engine, in an element of its own, deflated and in base64;
  * <!--winnow:data--> by the data. Each block of the container (container.h) is an element
  *   <script type="application/octet-stream" data-section="ROWS" data-block="0" data-blocks="7"
  *    data-raw="1048576" data-codec="deflate-raw" data-crc="1a2b3c4d">BASE64</script>
@@ -51,7 +52,7 @@ struct html_size {
 wn_status html_write(FILE *out, const struct recording *recording, const struct recording *before,
                      const struct html_options *options, struct html_size *size);
 
-/* Writes the page without data, for a server that answers its questions: <meta name="winnow-server">
+/* Writes the page without engine and data, for a server that answers its questions: <meta name="winnow-server">
  * is at the first marker, and the policy in the page allows requests to the server. */
 void html_write_served(FILE *out, const struct html_head *head, const char *text);
 

@@ -25,7 +25,7 @@ test('each source file has its licence at its foot and at most 600 lines', () =>
 
 test('the page has its markers once and in order, and allows its own script alone', { skip: !existsSync('page.html') }, () => {
   const page = readFileSync('page.html', 'utf8');
-  const places = ['<!--winnow:head-->', 'Content-Security-Policy', '<style>', '<!--winnow:text-->', '<script>', '<!--winnow:data-->', '</body>'].map((mark) => {
+  const places = ['<!--winnow:head-->', 'Content-Security-Policy', '<style>', '<!--winnow:text-->', '<script>', '<!--winnow:engine-->', '<!--winnow:data-->', '</body>'].map((mark) => {
     assert.equal(page.split(mark).length, 2, mark);
     return page.indexOf(mark);
   });
