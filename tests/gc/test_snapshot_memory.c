@@ -1,10 +1,9 @@
 /* Snapshots while memory runs out: under a limit of addresses that leaves room for ever more, each is whole or
  * there is none, and the heap goes on. */
-#include "support/test.h"
+#include "support/mapped.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <unistd.h>
 #include <winnow/gc.h>
 #include <winnow/heap.h>
 #include <winnow/snapshot.h>
@@ -13,19 +12,10 @@ enum { BLOCKS = 2000, LIMITS = 100, STEP = 16 << 10 };
 
 static char path[4096];
 
-static rlim_t address_bytes(void) {
-  unsigned long pages = 0;
-  FILE *file = fopen("/proc/self/statm", "re");
-  assert_non_null(file);
-  assert_int_equal(fscanf(file, "%lu", &pages), 1);
-  fclose(file);
-  return pages * (rlim_t)sysconf(_SC_PAGESIZE);
-}
-
 static wn_status snapshot_within(wn_domain *domain, rlim_t more) {
   struct rlimit before, little;
   assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
-  little = (struct rlimit){address_bytes() + more, before.rlim_max};
+  little = (struct rlimit){mapped_bytes() + more, before.rlim_max};
   assert_int_equal(setrlimit(RLIMIT_AS, &little), 0);
   wn_status status = wn_heap_snapshot(domain, path);
   assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);

@@ -1,9 +1,9 @@
 /* Finalisers of one domain: when they are called, in which order, what they may do, and what is
  * left at the end. */
 #include "gc/journal.h"
+#include "support/mapped.h"
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 /* Under these the address space cannot be limited. */
 extern void __asan_init(void) __attribute__((weak));
@@ -442,15 +442,6 @@ static void thousands_of_mixed_registrations_are_all_called(void **state) { /* G
 }
 
 /* ---- memory ---- */
-
-static size_t mapped_bytes(void) {
-  unsigned long pages = 0;
-  FILE *file = fopen("/proc/self/statm", "r");
-  assert_non_null(file);
-  assert_int_equal(fscanf(file, "%lu", &pages), 1);
-  fclose(file);
-  return pages * (size_t)sysconf(_SC_PAGESIZE);
-}
 
 static void a_registration_without_memory_changes_nothing(void **state) { /* G32 */
   (void)state;
